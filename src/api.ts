@@ -1,0 +1,169 @@
+/** The shapes of the public surface (DESIGN §3). `thread.ts`, `step.ts` and `host.ts` implement them. */
+import type { Observable } from 'rxjs';
+import type { Limits, Policy, ServerMap } from './domain/config.ts';
+import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from './domain/elicitation.ts';
+import type { ThreadEvent } from './domain/events.ts';
+import type { JsonObject } from './domain/json.ts';
+import type { ThreadSnapshot } from './domain/snapshot.ts';
+import type { Progress, ToolInfo, ToolResult } from './domain/tool.ts';
+
+/** Time as Holdfast uses it: timers and the wall clock. `holdfast/testing` has a simulated one. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  setTimeout(callback: () => void, ms: number): unknown;
+  clearTimeout(id: unknown): void;
+}
+
+/** One of the Stately inspector's frames, redacted (SPEC IN-1). JSON. */
+export type InspectionFrame = Readonly<Record<string, unknown>> & {
+  readonly type: '@xstate.actor' | '@xstate.event' | '@xstate.snapshot';
+  readonly sessionId: string;
+};
+
+/** What a reviewer is asked before a question is shown to the person. */
+export interface ReviewRequest {
+  readonly elicitation: PendingElicitation;
+}
+
+/** Answers a question instead of the person, or has no opinion (`undefined`). An error declines. */
+export type ElicitationReviewer = (
+  request: ReviewRequest,
+  options: { readonly signal: AbortSignal },
+) => Promise<ElicitationAnswer | undefined> | ElicitationAnswer | undefined;
+
+/** Runs a model for a server that asks for sampling; gets `sampling/createMessage` params, gives its result. */
+export type SamplingHandler = (params: JsonObject, options: { readonly server: string; readonly signal: AbortSignal }) => Promise<JsonObject>;
+
+/** A directory servers may work in. */
+export interface Root {
+  /** A `file://` URI. */
+  readonly uri: string;
+  readonly name?: string;
+}
+
+export interface ThreadOptions {
+  /** Default: random. */
+  readonly id?: string;
+  /** Default: none. */
+  readonly servers?: ServerMap;
+  readonly policy?: Policy;
+  readonly limits?: Limits;
+  readonly reviewer?: ElicitationReviewer;
+  /** A function answers sampling requests; `'ask'` makes each a question of kind `sampling`. Default: not offered. */
+  readonly sampling?: SamplingHandler | 'ask';
+  readonly roots?: readonly Root[];
+  /** Close the thread on SIGINT and SIGTERM. Default false. */
+  readonly handleSignals?: boolean;
+  /** Gets the frames of the Stately inspector; all live actors first. */
+  readonly inspect?: (frame: InspectionFrame) => void;
+  readonly clock?: Clock;
+}
+
+export interface HostOptions {
+  readonly limits?: Limits;
+  readonly policy?: Policy;
+  readonly clock?: Clock;
+}
+
+export interface ReadyOptions {
+  /** Default `limits.readyTimeoutMs`; counts from the call. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ReplaceOptions {
+  /** `settled` waits as SPEC RT-3 says; `immediate` publishes at once. Default `settled`. */
+  readonly publish?: 'settled' | 'immediate';
+  readonly signal?: AbortSignal;
+}
+
+/** What became of a replacement. */
+export interface Publication {
+  readonly status: 'published' | 'superseded';
+  /** The current runtime's number now. */
+  readonly generation: number;
+  /** The runtime it took over from; absent for the first. */
+  readonly replaced?: number;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Whole milliseconds, 1 to 2^31-1. Default: the server's `callTimeoutMs`. The smaller one holds. */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Your own id of the call: shows as `request` in events and questions. */
+  readonly callId?: string | number;
+  readonly idempotencyKey?: string;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+export interface ListOptions extends RequestOptions {
+  readonly cursor?: string;
+  /** Follow every page, within SPEC CN-4. Default false. */
+  readonly all?: boolean;
+}
+
+export interface CloseOptions {
+  /** Shown in the reasons of what the close ends. */
+  readonly reason?: string;
+}
+
+/** The requests that go to one server: for a step, the one it is pinned to; for a thread, the current one's. */
+export interface ServerRequests {
+  listTools(server: string, options?: ListOptions): Promise<JsonObject>;
+  listResources(server: string, options?: ListOptions): Promise<JsonObject>;
+  listResourceTemplates(server: string, options?: ListOptions): Promise<JsonObject>;
+  readResource(server: string, uri: string, options?: RequestOptions): Promise<JsonObject>;
+  listPrompts(server: string, options?: ListOptions): Promise<JsonObject>;
+  getPrompt(server: string, name: string, args?: Readonly<Record<string, string>>, options?: RequestOptions): Promise<JsonObject>;
+  /** `params` as in MCP `completion/complete`: `ref`, `argument`, `context`. */
+  complete(server: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+}
+
+/** One model request and its calls, pinned to the runtime that was current when it began (H1). */
+export interface Step extends ServerRequests, AsyncDisposable {
+  readonly id: string;
+  readonly generation: number;
+  /** Frozen: what it advertises is what it can call. */
+  readonly tools: readonly ToolInfo[];
+  readonly worldState: JsonObject;
+  /**
+   * Calls a tool by its advertised name.
+   *
+   * @throws HoldfastError `unknown_tool`, `tool_denied`, `invalid_arguments`, `step_ended`, `thread_closed`, `aborted`,
+   * `timeout`, `not_approved`, `server_unavailable`, `connection_lost`, `protocol_error`, `limit_exceeded`, …
+   */
+  callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<ToolResult>;
+  /** Ends the step: aborts its calls, lets go of its runtime. Idempotent. */
+  end(): Promise<void>;
+}
+
+/** One conversation. */
+export interface Thread extends ServerRequests, AsyncDisposable {
+  readonly id: string;
+  /** @throws HoldfastError `ready_timeout`, `runtime_failed`, `aborted`, `thread_closed` */
+  ready(options?: ReadyOptions): Promise<void>;
+  snapshot(): ThreadSnapshot;
+  readonly events$: Observable<ThreadEvent>;
+  /** The current list first, then every change; changes within one turn of the event loop come as one. */
+  readonly elicitations$: Observable<readonly PendingElicitation[]>;
+  beginStep(options?: ReadyOptions): Promise<Step>;
+  /** @throws HoldfastError `runtime_failed` with every server's reason; the current runtime stays. */
+  replaceRuntime(next: { readonly servers: ServerMap }, options?: ReplaceOptions): Promise<Publication>;
+  respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome>;
+  restartServer(name: string): Promise<void>;
+  setRoots(roots: readonly Root[]): void;
+  close(options?: CloseOptions): Promise<void>;
+}
+
+/** What the threads of one process share. */
+export interface Host extends AsyncDisposable {
+  createThread(options: ThreadOptions): Thread;
+  /** Closes every thread. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,159 @@
+/** What a caller sets: servers, policy, limits (DESIGN §3, SPEC CA-2). Units are in the names. */
+
+/** How calls are approved before they are sent (SPEC PO-1). */
+export const approvalModes = ['auto', 'prompt', 'approve', 'writes'] as const;
+export type ApprovalMode = (typeof approvalModes)[number];
+
+export const protocolModes = ['auto', 'legacy', '2026-07-28'] as const;
+export type ProtocolMode = (typeof protocolModes)[number];
+
+export const httpTransports = ['http', 'sse', 'auto'] as const;
+export type HttpTransport = (typeof httpTransports)[number];
+
+/** The shape of an MCP transport: what the SDKs call `Transport`. */
+export interface McpTransport {
+  start(): Promise<void>;
+  send(message: never, options?: never): Promise<void>;
+  close(): Promise<void>;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: never, extra?: never) => void) | undefined;
+  sessionId?: string | undefined;
+  setProtocolVersion?: ((version: string) => void) | undefined;
+}
+
+/** An MCP server that runs in this process: anything with the SDKs' `connect(transport)`. */
+export interface McpServerLike {
+  connect(transport: never): Promise<unknown>;
+  close?(): Promise<unknown>;
+}
+
+/** Makes a fresh server for one connection. Called again for each reconnect. */
+export type McpServerFactory = () => McpServerLike | Promise<McpServerLike>;
+
+/** A server Holdfast starts as a child process and talks to over stdio. */
+export interface StdioServer {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to the short list of variables every server gets (SPEC CN-1). */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface OAuthConfig {
+  readonly clientId?: string;
+  readonly scopes?: readonly string[];
+  readonly resource?: string;
+  readonly callbackPort?: number;
+}
+
+/** A server reached over HTTP. */
+export interface HttpServer {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Header name → name of the environment variable that holds its value. */
+  readonly headersFrom?: Readonly<Record<string, string>>;
+  /** Name of the environment variable that holds the bearer token. */
+  readonly bearerTokenVariable?: string;
+  /** `auto` tries Streamable HTTP, then the legacy SSE transport. Default `auto`. */
+  readonly transport?: HttpTransport;
+  readonly oauth?: OAuthConfig;
+}
+
+/** A transport the caller made. It is used once: such a server cannot reconnect. */
+export interface GivenTransportServer {
+  readonly transport: McpTransport;
+}
+
+export interface InMemoryServer {
+  readonly inMemory: McpServerFactory;
+}
+
+/** What every kind of server can set. */
+export interface ServerSettings {
+  /** Default true. */
+  readonly enabled?: boolean;
+  /** A runtime whose required server fails is not published (SPEC RT-3). Default false. */
+  readonly required?: boolean;
+  /** The environment the server runs in. Default `local`. */
+  readonly environment?: string;
+  /** Which protocol era to speak. Default `auto`. */
+  readonly protocol?: ProtocolMode;
+  /** Calls of one step may run at the same time. Default false (SPEC RT-9). */
+  readonly parallel?: boolean;
+  /** One call at a time, questions included: makes attribution on legacy stdio exact (SPEC EL-11). Default false. */
+  readonly serialize?: boolean;
+  /** From the start of the connection to the end of its first listing. Default 30,000. */
+  readonly startTimeoutMs?: number;
+  /** Per call; only time in which no question is open counts (SPEC EL-9). Default 300,000. */
+  readonly callTimeoutMs?: number;
+  /** How long one pause for a question may last. No limit by default. */
+  readonly maxPauseMs?: number;
+  /** `idempotent` sends a call again after a lost connection if the tool says it may (SPEC RT-10). Default `never`. */
+  readonly retry?: 'never' | 'idempotent';
+  readonly approval?: ApprovalMode;
+  readonly tools?: ToolSettings;
+}
+
+export interface ToolSettings {
+  /** Raw names. Absent: all. */
+  readonly allow?: readonly string[];
+  /** Raw names; wins over `allow`. */
+  readonly deny?: readonly string[];
+  readonly perTool?: Readonly<Record<string, { readonly approval?: ApprovalMode }>>;
+}
+
+/** One MCP server. Exactly one of `command`, `url`, `transport` (an object), `inMemory` says how it is reached. */
+export type ServerConfig = (StdioServer | HttpServer | GivenTransportServer | InMemoryServer) & ServerSettings;
+
+/** Server name → configuration. */
+export type ServerMap = Readonly<Record<string, ServerConfig>>;
+
+export interface ElicitationPolicy {
+  /** Decline every question without showing it. Default false. */
+  readonly autoDeny?: boolean;
+  /** Accept a form without fields without showing it. Default false. */
+  readonly acceptEmptyForms?: boolean;
+  /** Whether forms are put to the person. Default true. */
+  readonly forms?: boolean;
+  /** Whether url questions are put to the person. Default true. */
+  readonly urls?: boolean;
+  /** Expires a question nobody answered in this time. No limit by default. */
+  readonly unattendedMs?: number;
+}
+
+export interface Policy {
+  readonly approval?: ApprovalMode;
+  readonly elicitation?: ElicitationPolicy;
+  /** Per-server overrides of `elicitation`, by raw server name. */
+  readonly servers?: Readonly<Record<string, { readonly elicitation?: ElicitationPolicy }>>;
+  /** Raw names of servers whose declarations (file parameters) are believed. */
+  readonly trust?: readonly string[];
+}
+
+export interface Limits {
+  /** How long `ready` and the first `beginStep` wait for the first runtime. Default 60,000. */
+  readonly readyTimeoutMs?: number;
+  /** Calls on the wire at once in one thread; paused calls do not count. Default 64. */
+  readonly callsPerThread?: number;
+  /** Calls on the wire at once on one connection. Default 16. */
+  readonly callsPerServer?: number;
+  /** Longest tool name shown to the model, 16 to 128. Default 64. */
+  readonly maxToolNameLength?: number;
+  /** Time optional new servers have before a replacement is published without them. Default 1,000. */
+  readonly startGraceMs?: number;
+  /** Settled tokens kept so that a late answer hears what became of its question. Default 10,000. */
+  readonly settledTokens?: number;
+}
+
+/** The defaults of every setting above that has one. */
+export const defaults = {
+  startTimeoutMs: 30_000,
+  callTimeoutMs: 300_000,
+  readyTimeoutMs: 60_000,
+  callsPerThread: 64,
+  callsPerServer: 16,
+  maxToolNameLength: 64,
+  startGraceMs: 1_000,
+  settledTokens: 10_000,
+} as const satisfies Limits & ServerSettings;

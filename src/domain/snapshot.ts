@@ -1,0 +1,98 @@
+/** The public picture of a thread: JSON, redacted (SPEC "Shapes"). Times are ISO 8601 UTC with milliseconds. */
+import type { PendingElicitation } from './elicitation.ts';
+import type { Failure } from './errors.ts';
+import type { JsonObject } from './json.ts';
+
+export type ServerState =
+  | 'disabled'
+  | 'misconfigured'
+  | 'starting'
+  | 'authRequired'
+  | 'ready'
+  | 'degraded'
+  | 'reconnecting'
+  | 'failed'
+  | 'closed';
+
+export type AuthState = 'unsupported' | 'notLoggedIn' | 'reauthenticate' | 'bearerToken' | 'oauth' | 'unknown';
+
+export type TransportKind = 'stdio' | 'http' | 'sse' | 'in-memory' | 'given';
+
+export type Era = 'legacy' | 'modern';
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly [key: string]: unknown;
+}
+
+export interface ServerSnapshot {
+  readonly name: string;
+  /** The id of the connection; the same while the server's identity is (SPEC RT-5). */
+  readonly connection: string;
+  /** The runtimes that name it, ascending. */
+  readonly generations: readonly number[];
+  readonly state: ServerState;
+  readonly transport: TransportKind;
+  readonly pid?: number;
+  readonly era?: Era;
+  readonly protocolVersion?: string;
+  readonly serverInfo?: ServerInfo;
+  readonly toolCount: number;
+  readonly error?: Failure;
+  readonly startedAt?: string;
+  /** When the next attempt is made, while `failed` or `reconnecting`. */
+  readonly retryAt?: string;
+  readonly auth: AuthState;
+}
+
+export interface HolderSnapshot {
+  readonly kind: 'step' | 'request';
+  readonly id: string;
+}
+
+export interface RuntimeSnapshot {
+  readonly generation: number;
+  readonly state: 'starting' | 'current' | 'retired';
+  readonly holders: readonly HolderSnapshot[];
+  /** Raw names. */
+  readonly servers: readonly string[];
+}
+
+export type CallState = 'queued' | 'awaitingApproval' | 'running' | 'paused';
+
+export interface CallSnapshot {
+  readonly id: string;
+  readonly request?: string | number;
+  readonly name: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly state: CallState;
+  /** Time spent waiting for answers so far. */
+  readonly pausedMs: number;
+  /** When the call times out if no question opens; absent while paused or queued. */
+  readonly deadlineAt?: string;
+}
+
+export interface StepSnapshot {
+  readonly id: string;
+  readonly generation: number;
+  readonly state: 'open' | 'restored';
+  /** Open calls. */
+  readonly calls: readonly CallSnapshot[];
+}
+
+export interface ThreadSnapshot {
+  readonly version: 1;
+  readonly id: string;
+  readonly state: 'starting' | 'active' | 'closing' | 'closed';
+  /** The current runtime's number; 0 before the first. */
+  readonly generation: number;
+  readonly runtimes: readonly RuntimeSnapshot[];
+  /** One entry a connection, those of the current runtime first. */
+  readonly servers: readonly ServerSnapshot[];
+  readonly steps: readonly StepSnapshot[];
+  readonly elicitations: readonly PendingElicitation[];
+  readonly worldState: JsonObject;
+}
