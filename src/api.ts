@@ -2,6 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { Limits, Policy, ServerMap } from './domain/config.ts';
 import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from './domain/elicitation.ts';
+import type { Failure } from './domain/errors.ts';
 import type { ThreadEvent } from './domain/events.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
@@ -42,11 +43,18 @@ export interface Root {
   readonly name?: string;
 }
 
-export interface ThreadOptions {
-  /** Default: random. */
+/** The servers of one runtime, and what reading a configuration found out about them. */
+export interface RuntimeServers {
+  readonly servers: ServerMap;
+  /** Servers a configuration names but cannot start: they show as `misconfigured` with this reason (SPEC CN-3). */
+  readonly misconfigured?: Readonly<Record<string, Failure>>;
+  /** Values to redact everywhere, besides those found in the servers themselves (SPEC SE-1). */
+  readonly secrets?: readonly string[];
+}
+
+export interface ThreadOptions extends Partial<RuntimeServers> {
+  /** Default: random. Of {@link RuntimeServers}: default none. */
   readonly id?: string;
-  /** Default: none. */
-  readonly servers?: ServerMap;
   readonly policy?: Policy;
   readonly limits?: Limits;
   readonly reviewer?: ElicitationReviewer;
@@ -154,7 +162,7 @@ export interface Thread extends ServerRequests, AsyncDisposable {
   readonly elicitations$: Observable<readonly PendingElicitation[]>;
   beginStep(options?: ReadyOptions): Promise<Step>;
   /** @throws HoldfastError `runtime_failed` with every server's reason; the current runtime stays. */
-  replaceRuntime(next: { readonly servers: ServerMap }, options?: ReplaceOptions): Promise<Publication>;
+  replaceRuntime(next: RuntimeServers, options?: ReplaceOptions): Promise<Publication>;
   respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome>;
   restartServer(name: string): Promise<void>;
   setRoots(roots: readonly Root[]): void;
