@@ -34,7 +34,10 @@ export type ElicitationReviewer = (
 ) => Promise<ElicitationAnswer | undefined> | ElicitationAnswer | undefined;
 
 /** Runs a model for a server that asks for sampling; gets `sampling/createMessage` params, gives its result. */
-export type SamplingHandler = (params: JsonObject, options: { readonly server: string; readonly signal: AbortSignal }) => Promise<JsonObject>;
+export type SamplingHandler = (
+  params: JsonObject,
+  options: { readonly server: string; readonly signal: AbortSignal },
+) => Promise<JsonObject>;
 
 /** A directory servers may work in. */
 export interface Root {
@@ -128,7 +131,12 @@ export interface ServerRequests {
   listResourceTemplates(server: string, options?: ListOptions): Promise<JsonObject>;
   readResource(server: string, uri: string, options?: RequestOptions): Promise<JsonObject>;
   listPrompts(server: string, options?: ListOptions): Promise<JsonObject>;
-  getPrompt(server: string, name: string, args?: Readonly<Record<string, string>>, options?: RequestOptions): Promise<JsonObject>;
+  getPrompt(
+    server: string,
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: RequestOptions,
+  ): Promise<JsonObject>;
   /** `params` as in MCP `completion/complete`: `ref`, `argument`, `context`. */
   complete(server: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
 }

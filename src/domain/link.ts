@@ -114,7 +114,10 @@ export interface Link {
   /** Tells the server, with the neutral reason `cancelled`, and forgets the request: its sink is not called again. */
   cancel(key: RequestKey): void;
   /** Answers a {@link ServerQuestion}. Unknown ids are ignored. */
-  answer(id: string | number, reply: { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } }): void;
+  answer(
+    id: string | number,
+    reply: { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } },
+  ): void;
   /** A notification to the server; legacy only ones are dropped on a modern link. */
   notify(method: string, params?: JsonObject): void;
   /** The last lines of stderr, bounded. */
