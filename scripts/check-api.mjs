@@ -1,0 +1,55 @@
+/**
+ * Compares the public types of every entry with the reports in `etc/`; `--update` writes the reports anew.
+ *
+ * A difference is a change of the public surface: look at it, then commit the new report with the change that made it.
+ */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { root } from './process.mjs';
+
+const update = process.argv.includes('--update');
+
+/** The entries as package.json declares them: `[name of the report, declaration file]`. */
+function readEntries() {
+  const { exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+  return Object.entries(exports).flatMap(([subpath, target]) =>
+    typeof target === 'object' ? [[subpath === '.' ? 'holdfast' : subpath.slice(2), target.types]] : [],
+  );
+}
+
+function check([name, types]) {
+  const file = `${root}${types.slice(2)}`;
+  if (!existsSync(file)) {
+    process.stderr.write(`${name}: expected ${types}, which is not there. Run npm run build first.\n`);
+    return false;
+  }
+  const config = ExtractorConfig.prepare({
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: file,
+      compiler: { tsconfigFilePath: `${root}tsconfig.api.json` },
+      apiReport: {
+        enabled: true,
+        reportFileName: `${name}.api.md`,
+        reportFolder: `${root}etc`,
+        reportTempFolder: `${root}temp`,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      messages: {
+        extractorMessageReporting: {
+          default: { logLevel: 'error' },
+          'ae-missing-release-tag': { logLevel: 'none' },
+        },
+        tsdocMessageReporting: { default: { logLevel: 'none' } },
+      },
+    },
+    configObjectFullPath: undefined,
+    packageJsonFullPath: `${root}package.json`,
+  });
+  return Extractor.invoke(config, { localBuild: update, showVerboseMessages: false }).succeeded;
+}
+
+mkdirSync(`${root}etc`, { recursive: true });
+const red = readEntries().filter((entry) => !check(entry));
+process.exitCode = red.length === 0 ? 0 : 1;

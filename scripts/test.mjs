@@ -1,0 +1,75 @@
+/**
+ * `npm test`: installs, builds, type-checks and runs every test, on a machine that has nothing yet.
+ *
+ * With `CI=true` the static gates run too. The last line is the count, alone: `N passed, N failed[, N skipped]`. A build,
+ * a type check or a gate that fails counts as one failure. Arguments go to vitest: `npm test -- test/machines`.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureInstalled } from './install.mjs';
+import { npm, runInstalled } from './process.mjs';
+
+/** What failed besides single tests. */
+const broken = [];
+
+async function gate(title, action) {
+  process.stdout.write(`\n── ${title}\n`);
+  if (!(await action())) broken.push(title);
+}
+
+/** Vitest's own results; absent when it died before it could write them. */
+function readResults(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+async function runTests(args) {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
+  const file = join(directory, 'results.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  process.stdout.write('\n── tests\n');
+  const code = await runInstalled('vitest/vitest.mjs', ['run', ...reporters, ...args]);
+  const results = readResults(file);
+  rmSync(directory, { recursive: true, force: true });
+  return count(results, code);
+}
+
+/** A file can fail as a whole (an import, a hook) while no test of it did: it counts as one. */
+function count(results, code) {
+  if (results === undefined) {
+    broken.push('vitest wrote no results');
+    return { passed: 0, failed: 0, skipped: 0 };
+  }
+  for (const { name, status, assertionResults } of results.testResults) {
+    if (status === 'failed' && assertionResults.every((test) => test.status !== 'failed')) broken.push(name);
+  }
+  if (code !== 0 && results.numFailedTests === 0 && broken.length === 0) broken.push(`vitest ended with ${code}`);
+  return {
+    passed: results.numPassedTests,
+    failed: results.numFailedTests,
+    skipped: results.numPendingTests + results.numTodoTests,
+  };
+}
+
+function finish({ passed, failed, skipped }) {
+  const total = failed + broken.length;
+  process.stdout.write(broken.length === 0 ? '\n' : `\nFailed besides single tests:\n  ${broken.join('\n  ')}\n`);
+  process.stdout.write(`${passed} passed, ${total} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`);
+  process.exitCode = total === 0 ? 0 : 1;
+}
+
+if (await ensureInstalled()) {
+  await gate('build', async () => (await npm('run', '--silent', 'build')) === 0);
+  await gate('typecheck', async () => (await npm('run', '--silent', 'typecheck')) === 0);
+  if (process.env.CI === 'true') {
+    await gate('static gates', async () => (await npm('run', '--silent', 'verify:static')) === 0);
+  }
+  finish(await runTests(process.argv.slice(2)));
+} else {
+  broken.push('npm ci');
+  finish({ passed: 0, failed: 0, skipped: 0 });
+}
