@@ -7,16 +7,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runGates, staticGates } from './gates.mjs';
 import { ensureInstalled } from './install.mjs';
-import { npm, runInstalled } from './process.mjs';
+import { runInstalled } from './process.mjs';
 
 /** What failed besides single tests. */
 const broken = [];
-
-async function gate(title, action) {
-  process.stdout.write(`\n── ${title}\n`);
-  if (!(await action())) broken.push(title);
-}
 
 /** Vitest's own results; absent when it died before it could write them. */
 function readResults(file) {
@@ -63,11 +59,8 @@ function finish({ passed, failed, skipped }) {
 }
 
 if (await ensureInstalled()) {
-  await gate('build', async () => (await npm('run', '--silent', 'build')) === 0);
-  await gate('typecheck', async () => (await npm('run', '--silent', 'typecheck')) === 0);
-  if (process.env.CI === 'true') {
-    await gate('static gates', async () => (await npm('run', '--silent', 'verify:static')) === 0);
-  }
+  const gates = ['build', 'typecheck', ...(process.env.CI === 'true' ? staticGates : [])];
+  broken.push(...(await runGates(gates)));
   finish(await runTests(process.argv.slice(2)));
 } else {
   broken.push('npm ci');
