@@ -56,11 +56,6 @@ export function matchesPattern(pattern: string, text: string): boolean | undefin
   return run(program, unicode ? [...text] : text.split(''), 0, true, { left: maxWork });
 }
 
-/** Tells whether a pattern is a regular expression at all. */
-export function isPattern(pattern: string): boolean {
-  return isValid(pattern, 'u') || isValid(pattern, '');
-}
-
 function isValid(pattern: string, flags: string): boolean {
   try {
     return new RegExp(pattern, flags).source !== '';
@@ -103,6 +98,8 @@ function readRepeat(reader: Reader, node: Node): Node {
 
 function readAtom(reader: Reader): Node | undefined {
   switch (reader.source[reader.at]) {
+    case undefined:
+      return undefined;
     case '(':
       return readGroup(reader);
     case '^':

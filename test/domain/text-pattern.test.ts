@@ -1,6 +1,6 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPattern, matchesPattern } from '../../src/domain/text-pattern.ts';
+import { matchesPattern } from '../../src/domain/text-pattern.ts';
 
 describe('EL-4 patterns', () => {
   test.each([
@@ -72,11 +72,5 @@ describe('EL-4 patterns', () => {
       }),
       { numRuns: 2_000 },
     );
-  });
-
-  test('EL-4 tells a regular expression from other text', () => {
-    expect(isPattern('^a$')).toBe(true);
-    expect(isPattern('\\-')).toBe(true);
-    expect(isPattern('(')).toBe(false);
   });
 });
