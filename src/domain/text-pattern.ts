@@ -53,7 +53,7 @@ export function matchesPattern(pattern: string, text: string): boolean | undefin
   if (node === undefined || reader.at < pattern.length) return undefined;
   const program = compile(node);
   if (program === undefined) return undefined;
-  return run(program, unicode ? [...text] : text.split(''), 0, true, { left: maxWork });
+  return run(program, unicode ? Array.from(text) : text.split(''), 0, true, { left: maxWork });
 }
 
 function isValid(pattern: string, flags: string): boolean {
