@@ -10,7 +10,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import type { HoldfastError } from '../../domain/errors.ts';
 import type { TransportKind } from '../../domain/snapshot.ts';
 
-/** Where the events of one transport go. Nothing is called before `start`, or after `close` was called. */
+/** Where the events of one transport go. Its methods do not throw. Nothing is called before `start`, or after `close` was called. */
 export interface WireListener {
   /**
    * A message from the server, checked to be a JSON-RPC object and nothing more.
@@ -31,7 +31,8 @@ export interface WireListener {
 }
 
 /** The stable codes of {@link WireListener.onWarning}. */
-export type WireWarning = 'stdout_noise' | 'oversized_line' | 'invalid_message' | 'stream_unavailable' | 'process_left' | 'transport_error';
+export type WireWarning =
+  'stdout_noise' | 'oversized_line' | 'invalid_message' | 'stream_unavailable' | 'process_left' | 'transport_error';
 
 /** What may be said with one message. Transports that share one channel ignore what they cannot use. */
 export interface WireSendOptions {

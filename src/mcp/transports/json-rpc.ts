@@ -1,0 +1,85 @@
+/** The cheap check every transport makes of what it received: JSON, and shaped like JSON-RPC 2.0. Nothing deeper. */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
+import { HoldfastError, messageOf } from '../../domain/errors.ts';
+import { isRecord } from '../../domain/json.ts';
+
+/**
+ * Tells whether a parsed JSON value is a JSON-RPC message.
+ *
+ * Looks at the envelope only; whoever reads `params`, `result` or `error` checks those.
+ */
+export function isWireMessage(value: unknown): value is JSONRPCMessage {
+  if (!isRecord(value) || value['jsonrpc'] !== '2.0') return false;
+  if (typeof value['method'] === 'string') return true;
+  return 'id' in value && (isRecord(value['result']) || isRecord(value['error']));
+}
+
+/** Parses JSON text without throwing; `undefined` for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error of a message that cannot be written as JSON: nested too deep, or not data at all. */
+export function unsendable(cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'invalid_argument',
+    `Expected a message that can be written as JSON, got "${messageOf(cause)}". Pass plain data.`,
+    {
+      outcome: 'not-sent',
+      cause,
+    },
+  );
+}
+
+/** The id of a message that expects a response: a request with an id. */
+export function requestIdOf(message: JSONRPCMessage): RequestId | undefined {
+  return 'method' in message && 'id' in message ? message.id : undefined;
+}
+
+/** The id a response answers, or `undefined` for requests, notifications and errors without one. */
+export function answeredIdOf(message: JSONRPCMessage): RequestId | undefined {
+  return 'method' in message ? undefined : message.id;
+}
+
+/**
+ * Finds the id a response answers in the first and the last characters of its text, when the whole is too long to parse.
+ *
+ * Answers `undefined` for requests and when the id is in neither piece.
+ */
+export function peekAnsweredId(head: string, tail: string): RequestId | undefined {
+  const seen = scanTopLevel(head);
+  if (seen.hasMethod) return undefined;
+  if (seen.id !== undefined) return seen.id;
+  const match = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  return match?.[1] === undefined ? undefined : parseRequestId(match[1]);
+}
+
+function scanTopLevel(text: string): { id?: RequestId; hasMethod: boolean } {
+  const tokens = /"((?:[^"\\]|\\.)*)"|[{}[\]]/g;
+  let depth = 0;
+  for (let token = tokens.exec(text); token !== null; token = tokens.exec(text)) {
+    const mark = token[0];
+    if (mark === '{' || mark === '[') depth += 1;
+    else if (mark === '}' || mark === ']') depth -= 1;
+    else if (depth === 1) {
+      const rest = /^\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+(?=\s*[,}]))?/.exec(text.slice(tokens.lastIndex));
+      if (rest === null) continue;
+      if (token[1] === 'method') return { hasMethod: true };
+      if (token[1] === 'id' && rest[1] !== undefined) {
+        const id = parseRequestId(rest[1]);
+        return { hasMethod: /"method"\s*:/.test(text), ...(id === undefined ? {} : { id }) };
+      }
+      tokens.lastIndex += rest[0].length;
+    }
+  }
+  return { hasMethod: false };
+}
+
+function parseRequestId(text: string): RequestId | undefined {
+  const value = parseJson(text);
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}

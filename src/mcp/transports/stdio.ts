@@ -1,0 +1,294 @@
+/**
+ * One MCP server as a child process, spoken to over its stdin and stdout (SPEC CN-1, RT-11).
+ *
+ * Owns the process, its group, and whatever it starts. Receives lines, sends lines.
+ * Invariants: `S1` no output of the server, however long or odd, ends the connection or grows memory past one line;
+ * `S2` stderr is always read; `S3` the listener hears of the end once, and never after `close`; `S4` nothing here becomes
+ * an unhandled error.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { HoldfastError } from '../../domain/errors.ts';
+import type { CallErrorOutcome } from '../../domain/errors.ts';
+import { startOf } from '../process-tree.ts';
+import type { ProcessRoot } from '../process-tree.ts';
+import { isWireMessage, parseJson, peekAnsweredId, unsendable } from './json-rpc.ts';
+import { LineReader } from './line-reader.ts';
+import type { OversizedLine } from './line-reader.ts';
+import { endServerProcess } from './stdio-close.ts';
+import { cwdProblem, launchError, resolveLaunch, serverEnvironment } from './stdio-launch.ts';
+import { TextTail } from './text-tail.ts';
+import type { ExitInfo, WireListener, WireTransport } from './transport.ts';
+import { describeLine, WarningCounter } from './warnings.ts';
+
+export interface StdioTransportOptions {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to the few inherited variables, and wins over them. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly listener: WireListener;
+  /** Time the server has after the end of stdin, and again after SIGTERM. Default 2,000. */
+  readonly graceMs?: number;
+  /** Longest line that is read. Default 8 MiB. */
+  readonly maxLineBytes?: number;
+}
+
+const defaultLineBytes = 8 * 1_024 * 1_024;
+
+/** Makes the transport of one server process; `start` starts the process. */
+export function createStdioTransport(options: StdioTransportOptions): WireTransport {
+  return new StdioTransport(options);
+}
+
+/** How long the output of an exited server is still read when something else holds it open. */
+const drainMs = 500;
+const killMs = 10_000;
+
+class StdioTransport implements WireTransport {
+  readonly kind = 'stdio';
+  readonly hasPerRequestStream = false;
+  readonly sessionId = undefined;
+  readonly #options: StdioTransportOptions;
+  readonly #listener: WireListener;
+  readonly #stderr = new TextTail();
+  readonly #noise: WarningCounter;
+  readonly #marker = randomBytes(16).toString('hex');
+  #state: 'idle' | 'open' | 'ended' = 'idle';
+  #child: ChildProcessWithoutNullStreams | undefined;
+  #root: ProcessRoot | undefined;
+  #exited: Promise<void> = Promise.resolve();
+  #exit: ExitInfo | undefined;
+  #drainTimer: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | undefined;
+  #queue: string[] = [];
+  #flushes = false;
+  #drained: Promise<unknown> | undefined;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+    this.#listener = options.listener;
+    this.#noise = new WarningCounter((message) => {
+      if (!this.#isClosing()) this.#listener.onWarning('stdout_noise', message);
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#root?.pid;
+  }
+
+  async start(): Promise<void> {
+    const { command, args = [], env = {}, cwd } = this.#options;
+    if (this.#state !== 'idle' || this.#isClosing()) throw this.#lost('not-sent');
+    this.#state = 'open';
+    try {
+      if (cwdProblem(cwd) !== undefined) throw launchError(command, cwd, undefined);
+      const launch = resolveLaunch(command, args, serverEnvironment(env, this.#marker));
+      const child = spawn(launch.command, [...launch.args], {
+        ...(cwd === undefined ? {} : { cwd }),
+        env: launch.env,
+        stdio: 'pipe',
+        // Its own process group (and session), so that the whole of it can be signalled.
+        detached: process.platform !== 'win32',
+        windowsHide: true,
+        windowsVerbatimArguments: launch.verbatim,
+      });
+      this.#child = child;
+      this.#exited = new Promise((resolve) => {
+        child.once('exit', () => {
+          resolve();
+        });
+      });
+      this.#listen(child);
+      if (child.pid !== undefined) this.#root = { pid: child.pid, marker: this.#marker, startedAt: startOf(child.pid) };
+      await once(child, 'spawn');
+    } catch (error) {
+      this.#state = 'ended';
+      throw error instanceof HoldfastError ? error : launchError(command, cwd, error);
+    }
+    if (this.#isClosing()) throw this.#lost('not-sent');
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    if (!this.#isOpen() || this.#child === undefined) return Promise.reject(this.#lost('not-sent'));
+    try {
+      this.#queue.push(JSON.stringify(message));
+    } catch (error) {
+      return Promise.reject(unsendable(error));
+    }
+    if (this.#drained !== undefined) return this.#drained.then(() => undefined);
+    if (!this.#flushes) {
+      this.#flushes = true;
+      // All messages of one tick leave in one write.
+      process.nextTick(() => {
+        this.#flush();
+      });
+    }
+    return sent;
+  }
+
+  setProtocolVersion(): void {
+    // Said in the messages themselves.
+  }
+
+  stderrTail(): string {
+    return this.#stderr.text();
+  }
+
+  exitInfo(): ExitInfo | undefined {
+    return this.#exit;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.#flush();
+    this.#state = 'ended';
+    clearTimeout(this.#drainTimer);
+    if (this.#child === undefined || this.#root === undefined) return;
+    const left = await endServerProcess({
+      child: this.#child,
+      root: this.#root,
+      exited: this.#exited,
+      graceMs: this.#options.graceMs ?? 2_000,
+      killMs,
+    });
+    this.#releaseStreams();
+    if (left.length > 0) {
+      this.#listener.onWarning(
+        'process_left',
+        `Expected the processes ${left.join(', ')} to end on SIGKILL, but the system still holds them.`,
+      );
+    }
+  }
+
+  #listen(child: ChildProcessWithoutNullStreams): void {
+    const reader = new LineReader({
+      maxLineBytes: this.#options.maxLineBytes ?? defaultLineBytes,
+      onLine: (line) => {
+        this.#readLine(line);
+      },
+      onOversized: (line) => {
+        this.#reportOversized(line);
+      },
+    });
+    child.stdout.on('data', (chunk: Buffer) => {
+      reader.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#stderr.push(chunk);
+    });
+    const drainThenEnd = (): void => {
+      this.#drainTimer ??= setTimeout(() => {
+        this.#lose();
+      }, drainMs);
+    };
+    child.on('exit', (code, signal) => {
+      this.#exit = { code, signal };
+      drainThenEnd();
+    });
+    // A server that closes its stdout can answer nothing more, even if it runs on.
+    child.stdout.on('end', drainThenEnd);
+    child.on('close', () => {
+      this.#lose();
+    });
+    // Errors of the pipes (EPIPE) are followed by the exit, or by the end of stdout; a failed start is reported by `start`.
+    child.stdin.on('error', drainThenEnd);
+    child.stdout.on('error', drainThenEnd);
+    child.stderr.on('error', ignore);
+    child.on('error', ignore);
+  }
+
+  #readLine(line: string): void {
+    if (!this.#isOpen()) return;
+    const message = parseJson(line);
+    if (isWireMessage(message)) this.#listener.onMessage(message);
+    else if (line.trim() !== '')
+      this.#noise.add(
+        `Expected JSON-RPC messages on stdout, got "${describeLine(line)}". The line was skipped; log to stderr instead.`,
+      );
+  }
+
+  #reportOversized(line: OversizedLine): void {
+    if (!this.#isOpen()) return;
+    const limit = this.#options.maxLineBytes ?? defaultLineBytes;
+    const text = `Expected a line of at most ${String(limit)} bytes on stdout, got ${String(line.bytes)}. The line was dropped.`;
+    this.#listener.onWarning('oversized_line', text);
+    const id = peekAnsweredId(line.head, line.tail);
+    if (id !== undefined)
+      this.#listener.onRequestFailed(
+        id,
+        new HoldfastError('limit_exceeded', text, { outcome: 'failed', retryable: false }),
+      );
+  }
+
+  #flush(): void {
+    this.#flushes = false;
+    const stdin = this.#child?.stdin;
+    if (this.#queue.length === 0 || stdin === undefined || this.#state !== 'open' || !stdin.writable) return;
+    const text = `${this.#queue.join('\n')}\n`;
+    this.#queue = [];
+    if (stdin.write(text) || this.#isClosing()) return;
+    this.#drained = Promise.race([once(stdin, 'drain').catch(ignore), this.#exited]).then(() => {
+      this.#drained = undefined;
+      this.#flush();
+    });
+  }
+
+  #isOpen(): boolean {
+    return this.#state === 'open' && !this.#isClosing();
+  }
+
+  #isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  #lose(): void {
+    clearTimeout(this.#drainTimer);
+    if (this.#state !== 'open') return;
+    this.#state = 'ended';
+    this.#queue = [];
+    if (this.#isClosing()) return;
+    this.#releaseStreams();
+    if (this.#root !== undefined) this.#listener.onClosed(this.#lost('unknown'));
+  }
+
+  /** Something the server started may hold its ends open for ever. */
+  #releaseStreams(): void {
+    this.#child?.stdout.destroy();
+    this.#child?.stderr.destroy();
+    this.#child?.stdin.destroy();
+  }
+
+  #lost(outcome: CallErrorOutcome): HoldfastError {
+    const stderr = this.#stderr.text();
+    return new HoldfastError(
+      'connection_lost',
+      `Expected the server process "${this.#options.command}" to run, but ${this.#ending()}.`,
+      {
+        outcome,
+        ...(stderr === '' ? {} : { stderr }),
+      },
+    );
+  }
+
+  #ending(): string {
+    if (this.#isClosing()) return 'its connection was closed';
+    if (this.#exit === undefined) return this.#state === 'idle' ? 'it was not started' : 'it closed its stdout';
+    return this.#exit.signal === null
+      ? `it exited with code ${String(this.#exit.code)}`
+      : `it was ended by ${this.#exit.signal}`;
+  }
+}
+
+const sent: Promise<void> = Promise.resolve();
+
+function ignore(): void {
+  // Said elsewhere: see where it is used.
+}
