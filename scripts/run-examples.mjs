@@ -19,7 +19,7 @@ function findExamples() {
   });
 }
 
-const examples = findExamples().sort();
+const examples = findExamples().toSorted();
 const red = [];
 for (const example of examples) {
   process.stdout.write(`\n── ${example}\n`);
