@@ -1,0 +1,10 @@
+/** `holdfast/config`: configuration files and server maps to what a thread takes. */
+export type { Environment } from './placeholders.ts';
+export {
+  type ConfigWarning,
+  findConfig,
+  readConfig,
+  type ReadConfigOptions,
+  type ResolvedConfig,
+} from './read-config.ts';
+export { parseServerMap, type ParseServerMapOptions } from './server-map.ts';
