@@ -1,7 +1,7 @@
 /**
  * `npm test`: installs, builds, type-checks and runs every test, on a machine that has nothing yet.
  *
- * With `CI=true` the static gates run too. The last line is the count, alone: `N passed, N failed[, N skipped]`. A build,
+ * With `CI=true` the static gates and the examples run too. The last line is the count, alone: `N passed, N failed[, N skipped]`. A build,
  * a type check or a gate that fails counts as one failure. Arguments go to vitest: `npm test -- test/machines`.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -34,16 +34,17 @@ async function runTests(args) {
   return count(results, code);
 }
 
-/** A file can fail as a whole (an import, a hook) while no test of it did: it counts as one. */
+/** A file can fail as a whole (an import, a hook), and a run can (an uncaught error), while no test did: each counts as one. */
 function count(results, code) {
   if (results === undefined) {
     broken.push('vitest wrote no results');
     return { passed: 0, failed: 0, skipped: 0 };
   }
-  for (const { name, status, assertionResults } of results.testResults) {
-    if (status === 'failed' && assertionResults.every((test) => test.status !== 'failed')) broken.push(name);
-  }
-  if (code !== 0 && results.numFailedTests === 0 && broken.length === 0) broken.push(`vitest ended with ${code}`);
+  const files = results.testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
+  );
+  broken.push(...files.map((file) => file.name));
+  if (code !== 0 && results.numFailedTests === 0 && files.length === 0) broken.push(`vitest ended with ${code}`);
   return {
     passed: results.numPassedTests,
     failed: results.numFailedTests,
@@ -59,7 +60,7 @@ function finish({ passed, failed, skipped }) {
 }
 
 if (await ensureInstalled()) {
-  const gates = ['build', 'typecheck', ...(process.env.CI === 'true' ? staticGates : [])];
+  const gates = ['build', 'typecheck', ...(process.env.CI === 'true' ? [...staticGates, 'examples'] : [])];
   broken.push(...(await runGates(gates)));
   finish(await runTests(process.argv.slice(2)));
 } else {
