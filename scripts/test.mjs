@@ -1,8 +1,9 @@
 /**
  * `npm test`: installs, builds, type-checks and runs every test, on a machine that has nothing yet.
  *
- * With `CI=true` the static gates and the examples run too. The last line is the count, alone: `N passed, N failed[, N skipped]`. A build,
- * a type check or a gate that fails counts as one failure. Arguments go to vitest: `npm test -- test/machines`.
+ * With `CI=true` the static gates and the examples run too. The last line is the count, alone: `N passed, N failed[, N
+ * skipped]`. A build, a type check or a gate that fails counts as one failure. Arguments go to vitest:
+ * `npm test -- test/machines`.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
