@@ -41,6 +41,7 @@ export function formParams(
 
 /** Lets through any schema: a script may name one that the protocol does not allow. */
 function parseSchema(schema: Readonly<Record<string, unknown>>): ElicitRequestFormParams['requestedSchema'] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- unchecked on purpose
   return schema as ElicitRequestFormParams['requestedSchema'];
 }
 
@@ -186,10 +187,11 @@ async function askInRounds(call: ScriptedCall, question: Question): Promise<Scri
 
 /** The question as the result of a modern call carries it, even one the protocol does not allow. */
 function parseInputRequest({ method, params }: Question): InputRequest {
-  if (params === undefined) return { method } as InputRequest;
   // The modern revision has no elicitation ids.
-  const { elicitationId: _, ...rest } = params;
-  return { method, params: rest } as InputRequest;
+  const { elicitationId: _, ...rest } = params ?? {};
+  const request = { method, ...(params === undefined ? {} : { params: rest }) };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- unchecked on purpose
+  return request as InputRequest;
 }
 
 function said(answers: readonly unknown[], wanted: number): ScriptedResult {

@@ -44,11 +44,13 @@ export async function writeResponse(
   options.signal.addEventListener('abort', stop, { once: true });
   const decoder = new TextDecoder();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    if (options.cut?.(decoder.decode(part.value, { stream: true })) === true) {
+    const chunk: unknown = part.value;
+    if (!(chunk instanceof Uint8Array)) continue;
+    if (options.cut?.(decoder.decode(chunk, { stream: true })) === true) {
       stop();
       break;
     }
-    to.write(part.value);
+    to.write(chunk);
   }
   options.signal.removeEventListener('abort', stop);
   to.end();

@@ -103,5 +103,6 @@ function parseEntry(line: string): JournalEntry {
   if (!isRecord(value) || typeof value['kind'] !== 'string') {
     throw new HoldfastError('invalid_argument', `Expected a journal entry, got "${line}".`);
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own child wrote it
   return value as unknown as JournalEntry;
 }

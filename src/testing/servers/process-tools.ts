@@ -37,7 +37,7 @@ export const processTools = {
     annotations: { readOnlyHint: true },
     run: ({ args }) => {
       const names = args.list('names').filter((name) => typeof name === 'string');
-      if (names.length === 0) return json(Object.keys(process.env).sort());
+      if (names.length === 0) return json(Object.keys(process.env));
       return json(Object.fromEntries(names.map((name) => [name, process.env[name] ?? null])));
     },
   },

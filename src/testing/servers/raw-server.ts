@@ -125,5 +125,6 @@ function parseRaw(message: unknown): RawMessage {
 
 /** Lets anything through to the client: that is what a raw peer is for. */
 function parseMessage(message: unknown): JSONRPCMessage {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- unchecked on purpose
   return message as JSONRPCMessage;
 }

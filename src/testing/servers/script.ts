@@ -71,5 +71,5 @@ export function parseScript(text: string): ServerScript {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value))
     throw new HoldfastError('invalid_argument', `Expected a server script as a JSON object, got "${text}".`);
-  return value as ServerScript;
+  return value;
 }
