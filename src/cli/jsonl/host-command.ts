@@ -1,0 +1,119 @@
+/**
+ * `holdfast host --jsonl`: stdin, stdout, signals and exit codes around one session (SPEC CL-2).
+ *
+ * Receives bytes and signals; ends when a `close` was answered, the input ended, stdout broke, or a signal came, and
+ * always closes the thread first (SPEC RT-11).
+ */
+import type { Readable, Writable } from 'node:stream';
+import type { Thread, ThreadOptions } from '../../api.ts';
+import { readConfig } from '../../config/index.ts';
+import type { ApprovalMode } from '../../domain/config.ts';
+import { loadConfig, rootsOf, withApproval } from '../load-config.ts';
+import { exitCodes, UsageError } from '../usage-error.ts';
+import { LineReader } from './line-reader.ts';
+import { LineWriter } from './line-writer.ts';
+import { Session } from './session.ts';
+
+/** The options of the command line. */
+export interface HostCommandOptions {
+  readonly jsonl: boolean;
+  readonly config: readonly string[];
+  readonly approval?: ApprovalMode;
+  readonly root: readonly string[];
+  readonly sampling: boolean;
+  readonly store?: string;
+  readonly thread?: string;
+  readonly watch: boolean;
+}
+
+/** A signal that ends the host. */
+export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** What surrounds the host: the process, or a test's streams. */
+export interface HostIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly directory: string;
+  readonly createThread: (options: ThreadOptions) => Thread;
+  /** Calls back for each signal until the returned function is called. */
+  readonly onSignal: (listener: (signal: EndSignal) => void) => () => void;
+}
+
+const signalCodes = {
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+  SIGHUP: exitCodes.hangup,
+} as const satisfies Record<EndSignal, number>;
+
+/** How long the last lines may take to be read when the host ends. */
+const flushTimeoutMs = 2_000;
+
+/**
+ * Runs the host and resolves with the exit code.
+ *
+ * @throws UsageError for options that cannot be served and files that cannot be read.
+ */
+export async function runHost(options: HostCommandOptions, io: HostIo): Promise<number> {
+  checkOptions(options);
+  const roots = rootsOf(options.root);
+  const { config, unreadable } = await loadConfig(options.config, io.directory);
+  const { servers, misconfigured, secrets, limits } = config;
+  const policy = withApproval(config.policy, options.approval);
+  const thread = io.createThread({
+    servers,
+    misconfigured,
+    secrets,
+    ...(policy === undefined ? {} : { policy }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(roots.length === 0 ? {} : { roots }),
+    ...(options.sampling ? { sampling: 'ask' as const } : {}),
+  });
+  let exitCode: number = exitCodes.ok;
+  const writer = new LineWriter(io.stdout, {
+    onBroken: () => void session.close('stdout is broken'),
+    onDrain: () => io.stdin.resume(),
+  });
+  const session = new Session({ thread, writer, readFiles: async (files) => readConfig(files) });
+  for (const error of unreadable) session.warn({ code: error.code, message: error.message });
+  for (const warning of config.warnings) session.warn(warning);
+  const stopListening = io.onSignal((signal) => {
+    if (exitCode === exitCodes.ok) exitCode = signalCodes[signal];
+    void session.close(`the host got ${signal}`);
+  });
+  feed(io.stdin, writer, session);
+  try {
+    await session.finished;
+    await writer.flush(flushTimeoutMs);
+  } finally {
+    stopListening();
+    io.stdin.destroy();
+  }
+  return exitCode;
+}
+
+function checkOptions(options: HostCommandOptions): void {
+  if (!options.jsonl) throw new UsageError('Expected "holdfast host --jsonl", got no format. Add "--jsonl".');
+  const missing = (['store', 'thread', 'watch'] as const).filter(
+    (name) => options[name] !== undefined && options[name] !== false,
+  );
+  if (missing.length > 0) {
+    throw new UsageError(
+      `unsupported: this version keeps no store and watches no files, so ${missing.map((name) => `"--${name}"`).join(' and ')} cannot be served. Leave it out.`,
+    );
+  }
+}
+
+function feed(stdin: Readable, writer: LineWriter, session: Session): void {
+  const reader = new LineReader();
+  stdin.on('data', (chunk: Buffer | string) => {
+    for (const line of reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) session.receive(line);
+    if (writer.isBlocked) stdin.pause();
+  });
+  const end = () => {
+    for (const line of reader.end()) session.receive(line);
+    void session.close('its input ended');
+  };
+  stdin.once('end', end);
+  stdin.once('error', end);
+  stdin.once('close', end);
+}

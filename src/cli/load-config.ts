@@ -1,0 +1,62 @@
+/** The configuration of a command: the files it names, or those found in the directory it runs in. */
+import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import type { Root } from '../api.ts';
+import { findConfig, readConfig, type ResolvedConfig } from '../config/index.ts';
+import type { ApprovalMode, Policy } from '../domain/config.ts';
+import { HoldfastError } from '../domain/errors.ts';
+import { UsageError } from './usage-error.ts';
+
+/** A configuration, and what became of files that were found but could not be read. */
+export interface LoadedConfig {
+  readonly config: ResolvedConfig;
+  /** Found, not named, and unreadable: told, and left out. */
+  readonly unreadable: readonly HoldfastError[];
+}
+
+/**
+ * Reads the files that are named; without any, `holdfast.json` and `.mcp.json` of the directory.
+ *
+ * @throws UsageError when a file that was named cannot be read: nothing should start on half of what was asked for.
+ */
+export async function loadConfig(named: readonly string[], directory: string): Promise<LoadedConfig> {
+  if (named.length > 0) {
+    try {
+      return { config: await readConfig(named.map((file) => resolve(directory, file))), unreadable: [] };
+    } catch (error) {
+      throw error instanceof HoldfastError ? new UsageError(error.message) : error;
+    }
+  }
+  const readable: string[] = [];
+  const unreadable: HoldfastError[] = [];
+  for (const file of await findConfig(directory)) {
+    try {
+      await readConfig([file]);
+      readable.push(file);
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      unreadable.push(error);
+    }
+  }
+  return { config: await readConfig(readable), unreadable };
+}
+
+/** Puts the mode of the command line over the file's. */
+export function withApproval(policy: Policy | undefined, approval: ApprovalMode | undefined): Policy | undefined {
+  return approval === undefined ? policy : { ...policy, approval };
+}
+
+/**
+ * The directories of `--root`.
+ *
+ * @throws UsageError for what is no directory.
+ */
+export function rootsOf(directories: readonly string[]): readonly Root[] {
+  return directories.map((directory) => {
+    const path = resolve(directory);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw new UsageError(`Expected "--root" to name a directory, got "${directory}".`);
+    return { uri: pathToFileURL(path).href };
+  });
+}
