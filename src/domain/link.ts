@@ -44,8 +44,12 @@ export interface ServerQuestion {
   readonly request?: RequestKey;
 }
 
+/** How a {@link ServerQuestion} is answered: with a result, or with a JSON-RPC error. */
+export type QuestionReply = { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } };
+
 export interface LinkHandlers {
-  onQuestion(question: ServerQuestion): void;
+  /** `answer` does what {@link Link.answer} does, and works while the link is still opening. */
+  onQuestion(question: ServerQuestion, answer?: (reply: QuestionReply) => void): void;
   /** The server took its question back (`notifications/cancelled`). */
   onQuestionWithdrawn(id: string | number, reason?: string): void;
   /** Coalesced: the list changed; call {@link Link.list} to see how. */
@@ -78,6 +82,8 @@ export interface RequestFailure {
   readonly failure: Failure;
   /** The JSON-RPC error, if the server sent one. */
   readonly rpc?: { readonly code: number; readonly message: string; readonly data?: unknown };
+  /** The HTTP status, if the request was refused with one. */
+  readonly status?: number;
 }
 
 /** A request as it goes out; the link adds ids, progress token, envelope and headers. */

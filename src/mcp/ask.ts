@@ -1,0 +1,39 @@
+/** Requests of the link itself (probe, listings) as promises over the channel. */
+import type { RequestFailure, WireRequest } from '../domain/link.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Channel } from './channel.ts';
+import { WireError } from './errors.ts';
+
+/**
+ * Sends a request and resolves with its raw result.
+ *
+ * @throws WireError what the channel says of the request; `aborted` when `signal` aborts, which the server is told.
+ */
+export function ask(channel: Channel, request: WireRequest, signal: AbortSignal): Promise<JsonObject> {
+  if (signal.aborted) return Promise.reject(abortedError(request.method));
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      channel.cancel(key);
+      reject(abortedError(request.method));
+    };
+    const key = channel.request(request, {
+      onResult: (result) => {
+        signal.removeEventListener('abort', onAbort);
+        resolve(result);
+      },
+      onFailure: (failure) => {
+        signal.removeEventListener('abort', onAbort);
+        reject(errorOf(failure));
+      },
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function abortedError(method: string): WireError {
+  return new WireError('aborted', `Expected to wait for the result of "${method}", but it was aborted.`);
+}
+
+function errorOf({ failure, rpc, status }: RequestFailure): WireError {
+  return new WireError(failure.code, failure.message, { ...failure, rpc, status });
+}

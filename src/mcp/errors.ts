@@ -1,0 +1,151 @@
+/** The one place where errors of the wire (SDK, sockets, JSON-RPC) become `HoldfastError`s. */
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError, UnauthorizedError } from '@modelcontextprotocol/client';
+import { HoldfastError, messageOf } from '../domain/errors.ts';
+import type { ErrorCode, ErrorDetails } from '../domain/errors.ts';
+import { refusalOf } from './transports/refusal.ts';
+import type { Refusal } from './transports/refusal.ts';
+import { clip } from './wire.ts';
+import type { RpcError } from './wire.ts';
+
+/** What was going on when an error of the wire appeared. */
+export interface WireContext {
+  /** The raw name of the server. */
+  readonly server: string;
+  /** What was awaited, as it reads after "expected": `an answer to "tools/list"`. */
+  readonly expected: string;
+  readonly stderr?: string;
+  /** The request went out with a legacy HTTP session, so a 404 means the session is gone. */
+  readonly hasSession?: boolean;
+}
+
+/** The JSON-RPC or HTTP side of an error, for those who decide about retries and fallbacks. Never leaves `src/mcp`. */
+export class WireError extends HoldfastError {
+  override readonly name: string = 'WireError';
+  readonly status: number | undefined;
+  readonly rpc: RpcError | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails & { readonly status?: number | undefined; readonly rpc?: RpcError | undefined } = {}) {
+    super(code, message, details);
+    this.status = details.status;
+    this.rpc = details.rpc;
+  }
+}
+
+/** HTTP answers after which the same request may succeed a moment later (SPEC CN-2). */
+export const retryableStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Makes the error Holdfast reports of whatever the SDK, a socket or a server threw. */
+export function toWireError(error: unknown, context: WireContext): WireError {
+  if (error instanceof WireError) return error.stderr === undefined ? rewritten(error, error.message, context) : error;
+  // Transports do not know the name of their server.
+  if (error instanceof HoldfastError) return rewritten(error, `Server "${context.server}": ${error.message}`, context);
+  const status = httpStatusOf(error);
+  if (status !== undefined) return fromStatus(status, error, context);
+  if (error instanceof UnauthorizedError) return fromStatus(401, error, context);
+  if (error instanceof ProtocolError) return rpcError({ code: error.code, message: error.message, data: error.data }, context);
+  const details = detailsOf(error, context);
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
+    return new WireError('connection_lost', say(context, 'the end of the connection', 'Look at the log of the server'), details);
+  }
+  if (isNetworkError(error)) {
+    const what = `a network error (${clip(reasonOf(error))})`;
+    return new WireError('server_unavailable', say(context, what, 'Check that the server runs and that the url is right'), details);
+  }
+  const what = `something else (${clip(messageOf(error))})`;
+  return new WireError('protocol_error', say(context, what, 'Check that this is an MCP server'), details);
+}
+
+/** Makes the error of a request its server answered with a JSON-RPC error. */
+export function rpcError(rpc: RpcError, context: WireContext): WireError {
+  const what = `error ${rpc.code}${rpc.message === '' ? '' : ` (${clip(rpc.message)})`}`;
+  return new WireError('protocol_error', say(context, what), { ...detailsOf(undefined, context), rpc });
+}
+
+/** The HTTP status behind an error, through its causes. */
+export function httpStatusOf(error: unknown): number | undefined {
+  for (const each of causesOf(error)) {
+    if (each instanceof WireError && each.status !== undefined) return each.status;
+    if (each instanceof SdkHttpError) return each.status;
+    if (each instanceof SseError && each.code !== undefined && each.code >= 100) return each.code;
+  }
+  return undefined;
+}
+
+/** What the server said besides the status when it refused a request, through the causes of the error. */
+export function refusalBehind(error: unknown): Refusal | undefined {
+  for (const each of causesOf(error)) {
+    const refusal = refusalOf(each);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+/** Builds the sentence every wire error is: `Server "x": expected …, got …. Hint.` */
+export function say(context: { readonly server: string; readonly expected: string }, got: string, hint?: string): string {
+  return `Server "${context.server}": expected ${context.expected}, got ${got}.${hint === undefined ? '' : ` ${hint}.`}`;
+}
+
+function fromStatus(status: number, error: unknown, context: WireContext): WireError {
+  const details = { ...detailsOf(error, context), status };
+  if (status === 401) {
+    return new WireError('auth_required', say(context, 'HTTP 401', `Log in to "${context.server}" or configure its credential`), details);
+  }
+  if (status === 403) {
+    const hint = 'The server refuses this credential; use one that may do this';
+    return new WireError('server_unavailable', say(context, 'HTTP 403', hint), { ...details, retryable: false });
+  }
+  if (status === 404 && context.hasSession === true) {
+    return new WireError('session_lost', say(context, 'HTTP 404: the server has dropped the session', 'Connect again'), details);
+  }
+  if (retryableStatuses.has(status) || status >= 500) {
+    return new WireError('server_unavailable', say(context, `HTTP ${status}`, 'Try again later'), details);
+  }
+  return new WireError('protocol_error', say(context, `HTTP ${status}`, 'Check that the url is the MCP endpoint of the server'), details);
+}
+
+function detailsOf(cause: unknown, context: WireContext): ErrorDetails {
+  return {
+    ...(cause === undefined ? {} : { cause }),
+    ...(context.stderr === undefined || context.stderr === '' ? {} : { stderr: context.stderr }),
+  };
+}
+
+function rewritten(error: HoldfastError, message: string, context: WireContext): WireError {
+  return recoded(error, error.code, message, error.stderr ?? context.stderr);
+}
+
+/** The same error under another code: what it means depends on when it came. */
+export function recoded(error: HoldfastError, code: ErrorCode, message = error.message, stderr = error.stderr): WireError {
+  return new WireError(code, message, {
+    ...(code === error.code ? { retryable: error.retryable } : {}),
+    cause: error,
+    status: httpStatusOf(error),
+    ...(error instanceof WireError ? { rpc: error.rpc } : {}),
+    ...(stderr === undefined || stderr === '' ? {} : { stderr }),
+    ...(error.outcome === undefined ? {} : { outcome: error.outcome }),
+    ...(error.issues === undefined ? {} : { issues: error.issues }),
+    ...(error.data === undefined ? {} : { data: error.data }),
+  });
+}
+
+/** Sockets and DNS put a string `code` somewhere in the chain of causes; `fetch` throws a TypeError over them. */
+function isNetworkError(error: unknown): boolean {
+  for (const each of causesOf(error)) {
+    if (each instanceof SdkError) continue;
+    if ('code' in each && typeof each.code === 'string') return true;
+    if (each instanceof TypeError && each.cause !== undefined) return true;
+  }
+  return false;
+}
+
+function reasonOf(error: unknown): string {
+  const [deepest] = causesOf(error).reverse();
+  if (deepest === undefined) return messageOf(error);
+  return 'code' in deepest && typeof deepest.code === 'string' ? deepest.code : deepest.message;
+}
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let each = error; each instanceof Error && causes.length < 8; each = each.cause) causes.push(each);
+  return causes;
+}

@@ -1,0 +1,134 @@
+/** The link: what a connection holds once a server is there (see the port in `src/domain/link.ts`). */
+import type { Client } from '@modelcontextprotocol/client';
+import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Inventory, Link, LinkInfo, QuestionReply, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
+import type { ServerInfo } from '../domain/snapshot.ts';
+import { ask } from './ask.ts';
+import type { Channel } from './channel.ts';
+import { listTools } from './listing.ts';
+import { paramHeadersOf, scanParamHeaders } from './param-headers.ts';
+import type { ParamHeader } from './param-headers.ts';
+import type { ChannelStats } from './request-table.ts';
+import { withRetries } from './retry.ts';
+import type { Warn } from './warnings.ts';
+import { parseObject } from './wire.ts';
+
+/** Methods a modern server does not know: notifications that only mean something to a session. */
+const legacyNotifications: ReadonlySet<string> = new Set(['notifications/roots/list_changed', 'notifications/initialized']);
+
+export interface LiveLinkOptions {
+  readonly server: string;
+  readonly channel: Channel;
+  readonly client: Client;
+  readonly warn: Warn;
+  /** Aborted once the conversation is over. */
+  readonly ended: AbortSignal;
+}
+
+/** A {@link Link} over a channel whose handshake is done. Made by `openLink`, which fills in the first inventory. */
+export class LiveLink implements Link {
+  readonly info: LinkInfo;
+  readonly #options: LiveLinkOptions;
+  readonly #channel: Channel;
+  readonly #mirrors: boolean;
+  #paramHeaders: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
+  #inventory: Inventory = { tools: [] };
+
+  constructor(options: LiveLinkOptions) {
+    this.#options = options;
+    this.#channel = options.channel;
+    this.info = infoOf(options);
+    this.#mirrors = this.info.era === 'modern' && options.channel.hasPerRequestStream;
+  }
+
+  get inventory(): Inventory {
+    return this.#inventory;
+  }
+
+  /** What came that nobody waited for: results of cancelled requests, results for unknown ids, late progress. */
+  get stats(): ChannelStats {
+    return this.#channel.stats;
+  }
+
+  /** Makes the first listing. Called once, by `openLink`. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    this.#inventory = await this.list(signal);
+  }
+
+  async list(signal?: AbortSignal): Promise<Inventory> {
+    if (!isRecord(this.info.capabilities['tools'])) return { tools: [] };
+    const until = signal === undefined ? this.#options.ended : AbortSignal.any([signal, this.#options.ended]);
+    const page = (request: WireRequest): Promise<JsonObject> =>
+      withRetries(() => ask(this.#channel, request, until), { signal: until, enabled: this.#channel.hasPerRequestStream });
+    const listed = await listTools(page, this.#options.server, this.#options.warn);
+    return this.#mirrors && listed.failure === undefined ? this.#withParamHeaders(listed) : listed;
+  }
+
+  send(request: WireRequest, sink: RequestSink): RequestKey {
+    const headers = this.#mirrors && request.method === 'tools/call' ? this.#headersOf(request) : undefined;
+    return this.#channel.request(request, sink, headers);
+  }
+
+  cancel(key: RequestKey): void {
+    this.#channel.cancel(key);
+  }
+
+  answer(id: string | number, reply: QuestionReply): void {
+    this.#channel.answer(id, reply);
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    if (this.info.era === 'modern' && legacyNotifications.has(method)) return;
+    this.#channel.notify(method, params);
+  }
+
+  stderrTail(): string {
+    return this.#channel.wire.stderrTail();
+  }
+
+  close(): Promise<void> {
+    return this.#channel.close();
+  }
+
+  #headersOf(request: WireRequest): Record<string, string> | undefined {
+    const name = request.params?.['name'];
+    const headers = typeof name === 'string' ? this.#paramHeaders.get(name) : undefined;
+    return headers === undefined ? undefined : paramHeadersOf(headers, request.params?.['arguments']);
+  }
+
+  /** Leaves out tools whose header declarations are invalid, as the protocol demands of HTTP clients. */
+  #withParamHeaders(listed: Inventory): Inventory {
+    const byTool = new Map<string, readonly ParamHeader[]>();
+    const tools = listed.tools.filter((tool) => {
+      const scan = scanParamHeaders(tool.inputSchema);
+      if (!scan.ok) {
+        this.#options.warn('tool_dropped', `Server "${this.#options.server}": tool "${tool.name}" cannot be used: ${scan.reason} The tool is not offered.`);
+        return false;
+      }
+      if (scan.headers.length > 0) byTool.set(tool.name, scan.headers);
+      return true;
+    });
+    this.#paramHeaders = byTool;
+    return { ...listed, tools };
+  }
+}
+
+function infoOf({ channel, client }: LiveLinkOptions): LinkInfo {
+  const instructions = client.getInstructions();
+  const serverInfo = client.getServerVersion();
+  const { pid } = channel.wire;
+  return {
+    transport: channel.wire.kind,
+    era: client.getProtocolEra() ?? 'legacy',
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    capabilities: parseObject(client.getServerCapabilities()) ?? {},
+    ...(serverInfo === undefined ? {} : { serverInfo: serverInfoOf(serverInfo) }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(pid === undefined ? {} : { pid }),
+  };
+}
+
+function serverInfoOf({ title, ...info }: { readonly name: string; readonly version: string; readonly title?: string | undefined }): ServerInfo {
+  return { ...info, ...(title === undefined ? {} : { title }) };
+}

@@ -1,0 +1,126 @@
+/** Finding out which era a server speaks (SPEC ER-1). */
+import { isSpecType } from '@modelcontextprotocol/client';
+import type { DiscoverResult } from '@modelcontextprotocol/client';
+import { isRecord } from '../domain/json.ts';
+import type { ClientOffer, EraVerdict, LinkHandlers } from '../domain/link.ts';
+import { ask } from './ask.ts';
+import { Channel } from './channel.ts';
+import { envelopeFor } from './client-identity.ts';
+import { Deadline } from './deadline.ts';
+import { WireError, httpStatusOf, retryableStatuses, say } from './errors.ts';
+import type { WireListener, WireTransport } from './transports/transport.ts';
+import { modernRevision, parseObject, rpcCodes } from './wire.ts';
+
+/** The answer of a negotiation, in the shape the SDK client takes as `prior`. */
+export type Negotiated = { readonly kind: 'legacy' } | { readonly kind: 'modern'; readonly discover: DiscoverResult };
+
+export interface ProbeOptions {
+  readonly server: string;
+  readonly offer: ClientOffer;
+  readonly signal: AbortSignal;
+  /** How long a server may stay silent before it counts as legacy. */
+  readonly silenceMs?: number;
+}
+
+/** How long a probe over one channel waits for an answer. */
+export const probeLimitMs = 5_000;
+
+/** How long a legacy verdict is believed: servers get updated. A modern one fails at once when it is wrong. */
+export const legacyHorizonMs = 24 * 60 * 60 * 1_000;
+
+const legacy: Negotiated = { kind: 'legacy' };
+
+/** Reads a remembered verdict; undefined when there is none, or none that still counts. */
+export function negotiatedFrom(verdict: EraVerdict | undefined, now: number): Negotiated | undefined {
+  if (verdict === undefined) return undefined;
+  if (verdict.era === 'modern') return modernFrom(verdict.discover);
+  return now - verdict.at <= legacyHorizonMs ? legacy : undefined;
+}
+
+/** Makes the verdict to remember. */
+export function verdictOf(negotiated: Negotiated, now: number): EraVerdict {
+  if (negotiated.kind === 'legacy') return { era: 'legacy', at: now };
+  return { era: 'modern', at: now, discover: parseObject(negotiated.discover) ?? {} };
+}
+
+/**
+ * Asks a server over the channel it is going to be used on.
+ *
+ * Anything a legacy server may say to a method it does not know makes it legacy.
+ *
+ * @throws HoldfastError what says nothing of the era: no network, 401, 403, 408, 429, 5xx, an abort; `unsupported` for a
+ * server that only speaks modern revisions Holdfast does not know.
+ */
+export async function probe(channel: Channel, options: ProbeOptions): Promise<Negotiated> {
+  const limit = new Deadline({ signal: options.signal, timeoutMs: options.silenceMs ?? Number.MAX_SAFE_INTEGER });
+  try {
+    const params = parseObject({ _meta: envelopeFor(modernRevision, options.offer) }) ?? {};
+    return modernFrom(await ask(channel, { method: 'server/discover', params }, limit.signal)) ?? legacy;
+  } catch (error) {
+    if (limit.timedOut || saysLegacy(error, options.server)) return legacy;
+    throw error;
+  } finally {
+    limit.end();
+  }
+}
+
+/**
+ * Asks a stdio server in a process of its own: there are servers that exit on what they do not know.
+ *
+ * Never rejects unless `signal` aborts: exit, silence, noise and everything else mean legacy. The process and all it
+ * started are gone when this settles.
+ */
+export async function probeSibling(transport: (listener: WireListener) => WireTransport, options: ProbeOptions): Promise<Negotiated> {
+  const channel = new Channel({ server: options.server, offer: { sampling: false, roots: false }, handlers: deafHandlers, transport, onEnd: ignore });
+  try {
+    await channel.start();
+    return await probe(channel, { ...options, silenceMs: probeLimitMs });
+  } catch (error) {
+    if (options.signal.aborted) throw error;
+    return legacy;
+  } finally {
+    await channel.close();
+  }
+}
+
+function modernFrom(discover: unknown): Negotiated | undefined {
+  if (!isSpecType.DiscoverResult(discover) || !discover.supportedVersions.includes(modernRevision)) return undefined;
+  return { kind: 'modern', discover };
+}
+
+/** Tells whether an error of the probe is what a legacy server says. */
+function saysLegacy(error: unknown, server: string): boolean {
+  if (!(error instanceof WireError)) return false;
+  if (error.rpc !== undefined) {
+    const supported = error.rpc.code === rpcCodes.unsupportedProtocolVersion && isRecord(error.rpc.data) ? error.rpc.data['supported'] : undefined;
+    if (Array.isArray(supported) && supported.length > 0 && supported.every(isLaterRevision)) {
+      throw new WireError('unsupported', say({ server, expected: `protocol ${modernRevision} or older` }, `a server of ${supported.join(', ')}`, 'Update Holdfast'));
+    }
+    return true;
+  }
+  const status = httpStatusOf(error);
+  if (status === undefined) return error.code === 'protocol_error';
+  return status !== 401 && status !== 403 && status < 500 && !retryableStatuses.has(status);
+}
+
+/** Revisions are dates, so they compare as text. */
+function isLaterRevision(version: unknown): boolean {
+  return typeof version === 'string' && version > modernRevision;
+}
+
+/** A probe asks one thing and listens to nothing else. */
+const deafHandlers: LinkHandlers = {
+  onQuestion: ignore,
+  onQuestionWithdrawn: ignore,
+  onListChanged: ignore,
+  onResourceUpdated: ignore,
+  onLog: ignore,
+  onWarning: ignore,
+  onElicitationComplete: ignore,
+  onVerdict: ignore,
+  onClosed: ignore,
+};
+
+function ignore(): void {
+  // Nothing of a probe is told.
+}

@@ -1,0 +1,71 @@
+/**
+ * The notifications of a server that concern no request: list changes, resource updates, logs, finished url questions.
+ *
+ * Owns the list changes of the current macrotask; {@link LinkHandlers.onListChanged} hears each kind once of a burst.
+ */
+import type { LinkHandlers } from '../domain/link.ts';
+import type { JsonObject } from '../domain/json.ts';
+
+type ListKind = Parameters<LinkHandlers['onListChanged']>[0];
+
+const listChanges: Readonly<Record<string, ListKind>> = {
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'resources',
+};
+
+export class Notices {
+  readonly #handlers: LinkHandlers;
+  readonly #changed = new Set<ListKind>();
+  #flush: NodeJS.Immediate | undefined;
+
+  constructor(handlers: LinkHandlers) {
+    this.#handlers = handlers;
+  }
+
+  /** Takes one notification. Returns false for those it has no use for; malformed ones are dropped. */
+  take(method: string, params: JsonObject): boolean {
+    const kind = Object.hasOwn(listChanges, method) ? listChanges[method] : undefined;
+    if (kind !== undefined) {
+      this.changed(kind);
+      return true;
+    }
+    switch (method) {
+      case 'notifications/resources/updated':
+        if (typeof params['uri'] === 'string') this.#handlers.onResourceUpdated(params['uri']);
+        return true;
+      case 'notifications/message':
+        this.#log(params);
+        return true;
+      case 'notifications/elicitation/complete':
+        if (typeof params['elicitationId'] === 'string') this.#handlers.onElicitationComplete(params['elicitationId']);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Tells of a changed list once this macrotask is over. */
+  changed(kind: ListKind): void {
+    this.#changed.add(kind);
+    this.#flush ??= setImmediate(() => {
+      this.#flush = undefined;
+      const kinds = [...this.#changed];
+      this.#changed.clear();
+      for (const each of kinds) this.#handlers.onListChanged(each);
+    });
+  }
+
+  /** Drops what was not told yet. */
+  clear(): void {
+    if (this.#flush !== undefined) clearImmediate(this.#flush);
+    this.#flush = undefined;
+    this.#changed.clear();
+  }
+
+  #log(params: JsonObject): void {
+    const level = typeof params['level'] === 'string' ? params['level'] : 'info';
+    if (typeof params['logger'] === 'string') this.#handlers.onLog(level, params['data'], params['logger']);
+    else this.#handlers.onLog(level, params['data']);
+  }
+}

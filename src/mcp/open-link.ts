@@ -1,0 +1,218 @@
+/**
+ * Opens links: transport, negotiation, handshake and first listing, within one limit of time.
+ *
+ * Whatever is begun here is either handed over in the link or gone when the promise rejects, processes included.
+ */
+import type { ProtocolMode } from '../domain/config.ts';
+import { HoldfastError, toError } from '../domain/errors.ts';
+import type { Failure } from '../domain/errors.ts';
+import type { Link, LinkHandlers, OpenLink, OpenLinkOptions } from '../domain/link.ts';
+import { Channel } from './channel.ts';
+import { createClient, envelopeFor } from './client-identity.ts';
+import { Deadline, longestTimerMs, untilAborted } from './deadline.ts';
+import { WireError, httpStatusOf, recoded, say, toWireError } from './errors.ts';
+import { guardHandlers } from './guarded-handlers.ts';
+import { LiveLink } from './link.ts';
+import { negotiatedFrom, probe, probeLimitMs, probeSibling, verdictOf } from './negotiate.ts';
+import type { Negotiated, ProbeOptions } from './negotiate.ts';
+import { withRetries } from './retry.ts';
+import { ListSubscription } from './subscription.ts';
+import type { SubscriptionOptions } from './subscription.ts';
+import { routesOf } from './wire-routes.ts';
+import type { WireRoute, WireRoutes } from './wire-routes.ts';
+import { modernRevision } from './wire.ts';
+
+/**
+ * Opens a link to one server.
+ *
+ * @throws HoldfastError `auth_required`, `server_unavailable`, `server_misconfigured`, `protocol_error`, `unsupported`,
+ * `timeout` after `timeoutMs`, `aborted` when `signal` aborts. Each carries the stderr tail, if there is one.
+ */
+export const openLink: OpenLink = async (options) => {
+  const deadline = new Deadline(options);
+  const start = new LinkStart(options, deadline);
+  try {
+    return await start.run();
+  } catch (error) {
+    throw start.errorOf(error);
+  } finally {
+    deadline.end();
+  }
+};
+
+/** Statuses with which a server of the older HTTP transport answers a POST to its event stream. */
+const olderTransportStatuses: ReadonlySet<number> = new Set([400, 404, 405, 406, 415]);
+
+class LinkStart {
+  readonly #options: OpenLinkOptions;
+  readonly #deadline: Deadline;
+  readonly #protocol: ProtocolMode;
+  readonly #routes: WireRoutes;
+  #stderr = '';
+
+  constructor(options: OpenLinkOptions, deadline: Deadline) {
+    this.#options = options;
+    this.#deadline = deadline;
+    this.#protocol = options.config.protocol ?? 'auto';
+    this.#routes = routesOf(options);
+  }
+
+  async run(): Promise<Link> {
+    const remembered = this.#remembered();
+    if (remembered === undefined) return this.#overRoutes();
+    try {
+      return await this.#overRoutes(remembered);
+    } catch (error) {
+      // The server may have been replaced by one of the other era. Ask it, once.
+      if (!this.#mayBeWrongEra(error)) throw error;
+      return this.#overRoutes();
+    }
+  }
+
+  /** The error to report of anything that was thrown on the way. */
+  errorOf(error: unknown): HoldfastError {
+    const context = { server: this.#options.server, expected: 'the server to start', stderr: this.#stderr };
+    const wire = toWireError(this.#deadline.errorFor(this.#options.server) ?? error, context);
+    // While nothing has been sent, a lost connection is a server that is not there.
+    return wire.code === 'connection_lost' || wire.code === 'session_lost' ? recoded(wire, 'server_unavailable') : wire;
+  }
+
+  #remembered(): Negotiated | undefined {
+    if (this.#protocol === 'legacy') return { kind: 'legacy' };
+    const negotiated = negotiatedFrom(this.#options.verdict, Date.now());
+    return this.#protocol === 'auto' || negotiated?.kind === 'modern' ? negotiated : undefined;
+  }
+
+  #mayBeWrongEra(error: unknown): boolean {
+    if (this.#deadline.signal.aborted || this.#protocol === 'legacy' || !this.#routes[0].repeatable) return false;
+    return error instanceof HoldfastError && (error.code === 'protocol_error' || error.code === 'connection_lost');
+  }
+
+  /** Streamable HTTP, then the older transport where both are allowed; else the one way there is. */
+  async #overRoutes(known?: Negotiated): Promise<Link> {
+    const [route, older] = this.#routes;
+    try {
+      return await this.#overRoute(route, known);
+    } catch (error) {
+      const status = httpStatusOf(error);
+      if (older === undefined || status === undefined || !olderTransportStatuses.has(status)) throw error;
+      return this.#overRoute(older, { kind: 'legacy' });
+    }
+  }
+
+  #overRoute(route: WireRoute, known: Negotiated | undefined): Promise<Link> {
+    if (route.sibling !== undefined && known === undefined && this.#protocol === 'auto') return this.#besideSibling(route, route.sibling);
+    const enabled = route.kind === 'http' || route.kind === 'sse';
+    const learn = route.kind === 'sse' ? undefined : this.#askInPlace;
+    return withRetries(() => this.#attempt(route, known ?? learn ?? { kind: 'legacy' }), { signal: this.#deadline.signal, enabled });
+  }
+
+  /**
+   * Starts the server and, at the same time, the process that is asked for its era: the one boots while the other answers.
+   * A server that cannot run twice fails then, and is started again alone.
+   */
+  async #besideSibling(route: WireRoute, open: WireRoute['open']): Promise<Link> {
+    const over = new AbortController();
+    const sibling = probeSibling(open, this.#probeOptions(AbortSignal.any([over.signal, this.#deadline.signal])));
+    sibling.catch(ignore);
+    let known: Negotiated | undefined;
+    const learn = async (): Promise<Negotiated> => {
+      known = await sibling;
+      return known;
+    };
+    try {
+      return await this.#attempt(route, learn);
+    } catch (error) {
+      over.abort();
+      await Promise.allSettled([sibling]);
+      const mayHaveClashed = error instanceof HoldfastError && error.code === 'connection_lost';
+      if (known === undefined || !mayHaveClashed || this.#deadline.signal.aborted) throw error;
+      return this.#attempt(route, known);
+    }
+  }
+
+  /** One try: everything it begins is gone when it fails. */
+  async #attempt(route: WireRoute, era: Negotiated | LearnEra): Promise<Link> {
+    const { server, offer, handlers: owner } = this.#options;
+    const gate = guardHandlers(owner);
+    const ended = new AbortController();
+    let live = false;
+    const onEnd = (failure: Failure, closedHere: boolean): void => {
+      ended.abort();
+      if (live && !closedHere) gate.handlers.onClosed(failure);
+      gate.shut();
+    };
+    const channel = new Channel({ server, offer, handlers: gate.handlers, transport: route.open, onEnd });
+    try {
+      const link = await untilAborted(this.#converse({ channel, handlers: gate.handlers, ended: ended.signal, era }), this.#deadline.signal);
+      if (channel.end !== undefined) throw toError(channel.end);
+      live = true;
+      return link;
+    } catch (error) {
+      gate.shut();
+      const said = error instanceof HoldfastError ? error : (channel.fault ?? error);
+      await channel.close();
+      this.#stderr = channel.wire.stderrTail();
+      throw toWireError(said, { server, expected: 'an answer to the handshake' });
+    }
+  }
+
+  async #converse({ channel, handlers, ended, era }: Conversation): Promise<LiveLink> {
+    const { server, offer } = this.#options;
+    const { signal } = this.#deadline;
+    const warn = handlers.onWarning.bind(handlers);
+    await channel.start();
+    const negotiated = typeof era === 'function' ? await era(channel) : era;
+    const client = createClient(offer);
+    await client.connect(channel, { prior: negotiated, signal, timeout: longestTimerMs });
+    const isModern = negotiated.kind === 'modern';
+    if (isModern) channel.setEnvelope(envelopeFor(client.getNegotiatedProtocolVersion() ?? modernRevision, offer));
+    const link = new LiveLink({ server, channel, client, warn, ended });
+    if (isModern) subscribeToLists({ client, channel, capabilities: link.info.capabilities, warn, ended });
+    await link.prepare(signal);
+    const { failure } = link.inventory;
+    // With a remembered modern verdict the listing is the first thing the server hears: it stands for the handshake.
+    const isHandshake = isModern && typeof era !== 'function';
+    if (failure !== undefined && (isHandshake || fatalListingCodes.has(failure.code))) throw toError(failure);
+    if (typeof era === 'function') handlers.onVerdict(verdictOf(negotiated, Date.now()));
+    return link;
+  }
+
+  readonly #askInPlace = async (channel: Channel): Promise<Negotiated> => {
+    const isHttp = channel.hasPerRequestStream;
+    const negotiated = await probe(channel, { ...this.#probeOptions(this.#deadline.signal), ...(isHttp ? {} : { silenceMs: probeLimitMs }) });
+    if (negotiated.kind === 'modern' || this.#protocol === 'auto') return negotiated;
+    const { server } = this.#options;
+    const expected = `a server that speaks protocol ${modernRevision}`;
+    throw new WireError('unsupported', say({ server, expected }, 'one that does not', 'Set "protocol" to "auto" or "legacy"'));
+  };
+
+  #probeOptions(signal: AbortSignal): ProbeOptions {
+    return { server: this.#options.server, offer: this.#options.offer, signal };
+  }
+}
+
+type LearnEra = (channel: Channel) => Promise<Negotiated>;
+
+interface Conversation {
+  readonly channel: Channel;
+  readonly handlers: LinkHandlers;
+  readonly ended: AbortSignal;
+  /** The era, or how to learn it. */
+  readonly era: Negotiated | LearnEra;
+}
+
+/** With these there is no link; with any other failure of the first listing the link is degraded (SPEC CN-4). */
+const fatalListingCodes: ReadonlySet<string> = new Set(['auth_required', 'connection_lost', 'session_lost', 'aborted']);
+
+function subscribeToLists({ ended, ...options }: SubscriptionOptions & { readonly ended: AbortSignal }): void {
+  const subscription = new ListSubscription(options);
+  ended.addEventListener('abort', () => {
+    subscription.stop();
+  });
+  subscription.start();
+}
+
+function ignore(): void {
+  // Whoever awaits the promise hears of it.
+}

@@ -1,0 +1,183 @@
+/**
+ * The requests of Holdfast that wait for their result on one connection.
+ *
+ * Owns their ids, their sinks and, over HTTP, what aborts each one's exchange.
+ * C1 a sink hears at most one of `onResult` and `onFailure`, and nothing after it or after it was taken out.
+ * C3 nothing a sink throws gets out.
+ */
+import { setMaxListeners } from 'node:events';
+import { messageOf, toFailure } from '../domain/errors.ts';
+import type { Failure } from '../domain/errors.ts';
+import type { RequestFailure, RequestSink } from '../domain/link.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { WireError, httpStatusOf, rpcError, say, toWireError } from './errors.ts';
+import type { WireContext } from './errors.ts';
+import { parseObject, parseRpcError } from './wire.ts';
+import type { Warn } from './warnings.ts';
+
+/**
+ * Where Holdfast's own ids begin. The SDK client counts from 0 and makes a handful of requests. Numbers, because servers
+ * that echo anything else wrongly exist.
+ */
+export const firstRequestId = 1_000_000;
+
+/** What came that nobody waited for any more, or ever. */
+export interface ChannelStats {
+  readonly lateResults: number;
+  readonly unknownResults: number;
+  readonly lateProgress: number;
+}
+
+interface Pending {
+  readonly method: string;
+  readonly sink: RequestSink;
+}
+
+export class RequestTable {
+  readonly stats = { lateResults: 0, unknownResults: 0, lateProgress: 0 } satisfies ChannelStats;
+  readonly #server: string;
+  readonly #warn: Warn;
+  readonly #pending = new Map<number, Pending>();
+  readonly #streams = new Map<number, AbortController>();
+  #nextId = firstRequestId;
+
+  constructor(server: string, warn: Warn) {
+    this.#server = server;
+    this.#warn = warn;
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  ids(): readonly number[] {
+    return [...this.#pending.keys()];
+  }
+
+  has(id: unknown): id is number {
+    return typeof id === 'number' && this.#pending.has(id);
+  }
+
+  /** Tells whether an id was given out here, pending or not. */
+  owns(id: unknown): id is number {
+    return typeof id === 'number' && id >= firstRequestId && id < this.#nextId;
+  }
+
+  add(method: string, sink: RequestSink): number {
+    const id = this.#nextId++;
+    this.#pending.set(id, { method, sink });
+    return id;
+  }
+
+  /** Makes what aborts the exchange of a request. */
+  openStream(id: number): AbortSignal {
+    const stream = new AbortController();
+    setMaxListeners(0, stream.signal);
+    this.#streams.set(id, stream);
+    return stream.signal;
+  }
+
+  /** Takes a request out, with what aborts its exchange. Its sink hears nothing more. */
+  drop(id: number): { readonly stream: AbortController | undefined } | undefined {
+    if (!this.#pending.delete(id)) return undefined;
+    const stream = this.#streams.get(id);
+    this.#streams.delete(id);
+    return { stream };
+  }
+
+  /** Settles a request with its response. Returns false when the id is none of an open request. */
+  settle(id: unknown, response: Readonly<Record<string, unknown>>): boolean {
+    const pending = typeof id === 'number' ? this.#take(id) : undefined;
+    if (pending === undefined) return false;
+    if (response['error'] !== undefined) {
+      const rpc = parseRpcError(response['error']);
+      this.tell(pending.sink, { failure: toFailure(rpcError(rpc, this.#context(pending))), rpc });
+      return true;
+    }
+    const result = parseObject(response['result']);
+    if (result === undefined) this.tell(pending.sink, { failure: toFailure(notAnObject(response['result'], this.#context(pending))) });
+    else this.#succeed(pending.sink, result);
+    return true;
+  }
+
+  /** Settles a request that no response will come for. */
+  fail(id: number, error: unknown, hasSession: boolean): void {
+    const pending = this.#take(id);
+    if (pending === undefined) return;
+    const wire = toWireError(error, { ...this.#context(pending), hasSession });
+    const status = httpStatusOf(wire);
+    const rpc = wire instanceof WireError ? wire.rpc : undefined;
+    this.tell(pending.sink, {
+      failure: toFailure(wire),
+      ...(status === undefined ? {} : { status }),
+      ...(rpc === undefined ? {} : { rpc }),
+    });
+  }
+
+  /** Settles every request: the connection is gone. */
+  failAll(failure: Failure): void {
+    const all = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { sink } of all) this.tell(sink, { failure });
+  }
+
+  /** Aborts what is left of every exchange. */
+  abortAll(): void {
+    for (const stream of this.#streams.values()) stream.abort();
+    this.#streams.clear();
+  }
+
+  /** Passes progress to the one request it belongs to; what belongs to none is counted. */
+  progress(params: JsonObject): void {
+    const { progressToken, progress, total, message } = params;
+    const sink = typeof progressToken === 'number' ? this.#pending.get(progressToken)?.sink : undefined;
+    if (sink?.onProgress === undefined) {
+      this.stats.lateProgress++;
+      return;
+    }
+    if (typeof progress !== 'number') return;
+    try {
+      sink.onProgress({ progress, ...(typeof total === 'number' ? { total } : {}), ...(typeof message === 'string' ? { message } : {}) });
+    } catch (thrown) {
+      this.#sinkBroke(thrown);
+    }
+  }
+
+  /** Tells a sink of its failure. */
+  tell(sink: RequestSink, failure: RequestFailure): void {
+    try {
+      sink.onFailure(failure);
+    } catch (thrown) {
+      this.#sinkBroke(thrown);
+    }
+  }
+
+  #succeed(sink: RequestSink, result: JsonObject): void {
+    try {
+      sink.onResult(result);
+    } catch (thrown) {
+      this.#sinkBroke(thrown);
+    }
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(id);
+    if (this.#streams.size > 0) this.#streams.delete(id);
+    return pending;
+  }
+
+  #context(pending: Pending): WireContext {
+    return { server: this.#server, expected: `a result of "${pending.method}"` };
+  }
+
+  #sinkBroke(thrown: unknown): void {
+    this.#warn('internal', `Expected the sink of a request to return, got ${messageOf(thrown)}.`);
+  }
+}
+
+function notAnObject(result: unknown, context: WireContext): WireError {
+  const kind = result === null ? 'null' : Array.isArray(result) ? 'array' : typeof result;
+  return new WireError('protocol_error', say(context, `a result that is no object (${kind})`));
+}

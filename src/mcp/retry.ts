@@ -1,0 +1,46 @@
+/** Repeating what is safe to repeat: the handshake and listings over HTTP (SPEC CN-2). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { httpStatusOf, refusalBehind, retryableStatuses } from './errors.ts';
+import { HoldfastError } from '../domain/errors.ts';
+
+/** How long the second and the third attempt wait, unless the server says otherwise. */
+export const retryDelaysMs = [250, 1_000] as const;
+
+export interface RetryOptions {
+  /** Aborting it ends the waiting; the last error is thrown then. */
+  readonly signal: AbortSignal;
+  /** Over one channel (stdio, in memory) nothing is repeated. */
+  readonly enabled: boolean;
+}
+
+/**
+ * Runs an attempt up to three times.
+ *
+ * A server that asks for more time than is left is not asked again: the wait would end in the abort of `signal` anyway.
+ */
+export async function withRetries<TResult>(attempt: () => Promise<TResult>, options: RetryOptions): Promise<TResult> {
+  for (const delayMs of retryDelaysMs) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!options.enabled || options.signal.aborted || !mayRetry(error)) throw error;
+      await pause(refusalBehind(error)?.retryAfterMs ?? delayMs, options.signal, error);
+    }
+  }
+  return attempt();
+}
+
+function mayRetry(error: unknown): boolean {
+  const status = httpStatusOf(error);
+  if (status !== undefined) return retryableStatuses.has(status);
+  if (!(error instanceof HoldfastError)) return false;
+  return error.code === 'server_unavailable' || error.code === 'connection_lost' ? error.retryable : false;
+}
+
+async function pause(ms: number, signal: AbortSignal, error: unknown): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch {
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+/** From a server's configuration to the transports that can reach it. */
+import { HoldfastError } from '../domain/errors.ts';
+import type { OpenLinkOptions } from '../domain/link.ts';
+import type { TransportKind } from '../domain/snapshot.ts';
+import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
+import { createStdioTransport } from './transports/stdio.ts';
+import type { WireListener, WireTransport } from './transports/transport.ts';
+
+/** One way to reach a server; each `open` is a fresh transport, not started. */
+export interface WireRoute {
+  readonly kind: TransportKind;
+  /** It can be opened more than once. */
+  readonly repeatable: boolean;
+  readonly open: (listener: WireListener) => WireTransport;
+  /** The same server for a moment, ended without grace. */
+  readonly sibling?: (listener: WireListener) => WireTransport;
+}
+
+/** The ways to a server: the first to try, and the one to try when an HTTP server turns out to be of the older kind. */
+export type WireRoutes = readonly [WireRoute, WireRoute?];
+
+/** @throws HoldfastError `server_misconfigured` for a url that is none. */
+export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
+  if ('command' in config) {
+    const { command, args, env, cwd } = config;
+    const launch = { command, ...(args === undefined ? {} : { args }), ...(env === undefined ? {} : { env }), ...(cwd === undefined ? {} : { cwd }) };
+    return [
+      {
+        kind: 'stdio',
+        repeatable: true,
+        open: (listener) => createStdioTransport({ ...launch, listener }),
+        sibling: (listener) => createStdioTransport({ ...launch, listener, graceMs: 0 }),
+      },
+    ];
+  }
+  if ('inMemory' in config) {
+    return [{ kind: 'in-memory', repeatable: true, open: (listener) => createInMemoryTransport(config.inMemory, listener) }];
+  }
+  if (!('url' in config)) {
+    return [{ kind: 'given', repeatable: false, open: (listener) => adoptTransport(config.transport, listener) }];
+  }
+  throw new HoldfastError('unsupported', `Server "${server}": urls are not supported yet.`);
+}

@@ -1,0 +1,49 @@
+/** Reading what peers send: the only casts from unknown wire values, and the few constants of the protocol used here. */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
+
+/** JSON-RPC error codes Holdfast answers with or looks for. */
+export const rpcCodes = {
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  serverBusy: -32000,
+  unsupportedProtocolVersion: -32022,
+} as const;
+
+/** The revision of the modern era Holdfast speaks. */
+export const modernRevision = '2026-07-28';
+
+/** A JSON-RPC error as a server sent it. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** Takes a value that came from JSON as an object with keys; undefined for anything else. */
+export function parseObject(value: unknown): JsonObject | undefined {
+  return isRecord(value) ? (value as JsonObject) : undefined;
+}
+
+/** Takes a message a transport delivered, or one built here, as a frame of the SDK. Its content is not checked. */
+export function parseFrame(value: object): JSONRPCMessage {
+  return value as JSONRPCMessage;
+}
+
+/** Reads the `error` member of a response, whatever a server put there. */
+export function parseRpcError(value: unknown): RpcError {
+  if (!isRecord(value)) return { code: rpcCodes.serverBusy, message: `an error that is no object (${typeof value})` };
+  const { code, message } = value;
+  return {
+    code: typeof code === 'number' ? code : rpcCodes.serverBusy,
+    message: typeof message === 'string' ? message : '',
+    ...(value['data'] === undefined ? {} : { data: value['data'] }),
+  };
+}
+
+/** Cuts text of a peer to a length that is fit for a message. */
+export function clip(text: string, limit = 300): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
