@@ -1,5 +1,5 @@
 /** Requests of the link itself (probe, listings) as promises over the channel. */
-import type { RequestFailure, WireRequest } from '../domain/link.ts';
+import type { WireRequest } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Channel } from './channel.ts';
 import { WireError } from './errors.ts';
@@ -21,9 +21,9 @@ export function ask(channel: Channel, request: WireRequest, signal: AbortSignal)
         signal.removeEventListener('abort', onAbort);
         resolve(result);
       },
-      onFailure: (failure) => {
+      onWireError: (error) => {
         signal.removeEventListener('abort', onAbort);
-        reject(errorOf(failure));
+        reject(error);
       },
     });
     signal.addEventListener('abort', onAbort, { once: true });
@@ -32,8 +32,4 @@ export function ask(channel: Channel, request: WireRequest, signal: AbortSignal)
 
 function abortedError(method: string): WireError {
   return new WireError('aborted', `Expected to wait for the result of "${method}", but it was aborted.`);
-}
-
-function errorOf({ failure, rpc, status }: RequestFailure): WireError {
-  return new WireError(failure.code, failure.message, { ...failure, rpc, status });
 }

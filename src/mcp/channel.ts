@@ -10,13 +10,13 @@ import { messageOf, toFailure } from '../domain/errors.ts';
 import type { Failure, HoldfastError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { ClientOffer, LinkHandlers, QuestionReply, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
+import type { ClientOffer, LinkHandlers, QuestionReply, RequestKey, WireRequest } from '../domain/link.ts';
 import type { Envelope } from './client-identity.ts';
 import { WireError, say, toWireError } from './errors.ts';
 import { Notices } from './notices.ts';
 import { QuestionBook } from './questions.ts';
 import { RequestTable } from './request-table.ts';
-import type { ChannelStats } from './request-table.ts';
+import type { ChannelStats, WireSink } from './request-table.ts';
 import type { WireListener, WireSendOptions, WireTransport } from './transports/transport.ts';
 import { parseFrame, parseObject, rpcCodes } from './wire.ts';
 
@@ -51,7 +51,7 @@ export class Channel implements Transport {
   #writing = 0;
   #started: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #end: Failure | undefined;
+  #end: WireError | undefined;
   #fault: HoldfastError | undefined;
 
   constructor(options: ChannelOptions) {
@@ -87,7 +87,7 @@ export class Channel implements Transport {
   }
 
   /** Why the conversation ended, once it has. */
-  get end(): Failure | undefined {
+  get end(): WireError | undefined {
     return this.#end;
   }
 
@@ -122,12 +122,12 @@ export class Channel implements Transport {
   }
 
   /** Sends a request of Holdfast and returns at once. */
-  request(request: WireRequest, sink: RequestSink, headers?: Readonly<Record<string, string>>): RequestKey {
+  request(request: WireRequest, sink: WireSink, headers?: Readonly<Record<string, string>>): RequestKey {
     const id = this.#requests.add(request.method, sink);
     if (this.#end !== undefined) {
-      const failure = this.#end;
+      const error = this.#end;
       queueMicrotask(() => {
-        if (this.#requests.drop(id) !== undefined) this.#requests.tell(sink, { failure });
+        if (this.#requests.drop(id) !== undefined) this.#requests.tell(sink, error);
       });
       return String(id);
     }
@@ -288,17 +288,16 @@ export class Channel implements Transport {
 
   #finish(error: WireError, closedHere: boolean): void {
     if (this.#end !== undefined) return;
-    const failure = toFailure(error);
-    this.#end = failure;
+    this.#end = error;
     this.#fault ??= error;
     this.#sdkRequests.clear();
     this.#questions.clear();
     this.#notices.clear();
-    this.#requests.failAll(failure);
+    this.#requests.failAll(error);
     try {
       this.onclose?.();
     } finally {
-      this.#options.onEnd(failure, closedHere);
+      this.#options.onEnd(toFailure(error), closedHere);
     }
   }
 

@@ -111,13 +111,14 @@ function detailsOf(cause: unknown, context: WireContext): ErrorDetails {
 }
 
 function rewritten(error: HoldfastError, message: string, context: WireContext): WireError {
-  return recoded(error, error.code, message, error.stderr ?? context.stderr);
+  return recoded(error, error.code, { message, stderr: error.stderr ?? context.stderr });
 }
 
 /** The same error under another code: what it means depends on when it came. */
-export function recoded(error: HoldfastError, code: ErrorCode, message = error.message, stderr = error.stderr): WireError {
+export function recoded(error: HoldfastError, code: ErrorCode, changes: { readonly message?: string; readonly stderr?: string | undefined; readonly retryable?: boolean } = {}): WireError {
+  const { message = error.message, stderr = error.stderr, retryable = code === error.code ? error.retryable : undefined } = changes;
   return new WireError(code, message, {
-    ...(code === error.code ? { retryable: error.retryable } : {}),
+    ...(retryable === undefined ? {} : { retryable }),
     cause: error,
     status: httpStatusOf(error),
     ...(error instanceof WireError ? { rpc: error.rpc } : {}),

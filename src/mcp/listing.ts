@@ -1,8 +1,8 @@
 /** Reading listings whole or not at all (SPEC CN-4), and the tools among them (SPEC NM-3). */
-import { toFailure } from '../domain/errors.ts';
+import { toError, toFailure } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Inventory, WireRequest } from '../domain/link.ts';
+import type { Inventory, Link, WireRequest } from '../domain/link.ts';
 import type { ListedTool, ToolAnnotations } from '../domain/tool.ts';
 import { WireError, say } from './errors.ts';
 import { guardSchema } from './schema-guard.ts';
@@ -11,6 +11,14 @@ import { clip, parseObject } from './wire.ts';
 
 /** What a listing may measure before it counts as broken. */
 export const listingLimits = { pages: 100, items: 2_048, cursorBytes: 65_536 } as const;
+
+/** Which listing of which server: `tools/list` with its items under `tools`. */
+export interface Listing {
+  /** The raw name of the server, for errors. */
+  readonly server: string;
+  readonly method: string;
+  readonly key: string;
+}
 
 /** Sends one request of a listing and resolves with its raw result. */
 export type AskPage = (request: WireRequest) => Promise<JsonObject>;
@@ -21,7 +29,7 @@ export type AskPage = (request: WireRequest) => Promise<JsonObject>;
  * @throws HoldfastError `protocol_error` for a page without `key` or with a bad or repeated cursor, `limit_exceeded` for
  * more pages, items or cursor bytes than {@link listingLimits}; and whatever `askPage` rejects with. Never a part.
  */
-export async function listPages(askPage: AskPage, listing: { readonly server: string; readonly method: string; readonly key: string }): Promise<readonly unknown[]> {
+export async function followPages(askPage: AskPage, listing: Listing): Promise<readonly unknown[]> {
   const { method, key } = listing;
   const items: unknown[] = [];
   const cursors = new Set<string>();
@@ -43,14 +51,52 @@ export async function listPages(askPage: AskPage, listing: { readonly server: st
   }
 }
 
+/**
+ * Lists everything of one kind over an open link: resources, templates, prompts. Nothing is repeated on failure.
+ *
+ * @throws HoldfastError as {@link followPages}, what the link says of the request, or `aborted` when `signal` aborts.
+ */
+export function listPages(link: Pick<Link, 'send' | 'cancel'>, listing: Listing & { readonly signal?: AbortSignal }): Promise<readonly unknown[]> {
+  const { signal } = listing;
+  return followPages((request) => sendOver(link, request, signal), listing);
+}
+
 /** Lists the tools. Never rejects: a failure is in the inventory. A tool that cannot be used costs only itself. */
 export async function listTools(askPage: AskPage, server: string, warn: Warn): Promise<Inventory> {
   try {
-    const items = await listPages(askPage, { server, method: 'tools/list', key: 'tools' });
+    const items = await followPages(askPage, { server, method: 'tools/list', key: 'tools' });
     return { tools: usableTools(items, server, warn) };
   } catch (error) {
     return { tools: [], failure: toFailure(error, 'protocol_error') };
   }
+}
+
+function sendOver(link: Pick<Link, 'send' | 'cancel'>, request: WireRequest, signal: AbortSignal | undefined): Promise<JsonObject> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): WireError => new WireError('aborted', `Expected to wait for the result of "${request.method}", but it was aborted.`);
+    if (signal?.aborted === true) {
+      reject(aborted());
+      return;
+    }
+    const settle = (): void => {
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const onAbort = (): void => {
+      link.cancel(key);
+      reject(aborted());
+    };
+    const key = link.send(request, {
+      onResult: (result) => {
+        settle();
+        resolve(result);
+      },
+      onFailure: ({ failure }) => {
+        settle();
+        reject(toError(failure));
+      },
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
 }
 
 function usableTools(items: readonly unknown[], server: string, warn: Warn): readonly ListedTool[] {

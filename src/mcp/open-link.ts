@@ -10,8 +10,9 @@ import type { Link, LinkHandlers, OpenLink, OpenLinkOptions } from '../domain/li
 import { Channel } from './channel.ts';
 import { createClient, envelopeFor } from './client-identity.ts';
 import { Deadline, longestTimerMs, untilAborted } from './deadline.ts';
-import { WireError, httpStatusOf, recoded, say, toWireError } from './errors.ts';
+import { WireError, httpStatusOf, recoded, refusalBehind, say, toWireError } from './errors.ts';
 import { guardHandlers } from './guarded-handlers.ts';
+import { hasCredential } from './http-access.ts';
 import { LiveLink } from './link.ts';
 import { negotiatedFrom, probe, probeLimitMs, probeSibling, verdictOf } from './negotiate.ts';
 import type { Negotiated, ProbeOptions } from './negotiate.ts';
@@ -73,8 +74,15 @@ class LinkStart {
   errorOf(error: unknown): HoldfastError {
     const context = { server: this.#options.server, expected: 'the server to start', stderr: this.#stderr };
     const wire = toWireError(this.#deadline.errorFor(this.#options.server) ?? error, context);
+    if (wire.code === 'auth_required' && !this.#canLogIn(wire)) return recoded(wire, 'server_unavailable', { retryable: false });
     // While nothing has been sent, a lost connection is a server that is not there.
     return wire.code === 'connection_lost' || wire.code === 'session_lost' ? recoded(wire, 'server_unavailable') : wire;
+  }
+
+  /** A 401 without a challenge, of a server that was given no credential, cannot be helped by logging in (SPEC CN-3). */
+  #canLogIn(error: WireError): boolean {
+    const { config } = this.#options;
+    return !('url' in config) || hasCredential(config) || refusalBehind(error)?.challenge !== undefined;
   }
 
   #remembered(): Negotiated | undefined {
@@ -145,7 +153,7 @@ class LinkStart {
     const channel = new Channel({ server, offer, handlers: gate.handlers, transport: route.open, onEnd });
     try {
       const link = await untilAborted(this.#converse({ channel, handlers: gate.handlers, ended: ended.signal, era }), this.#deadline.signal);
-      if (channel.end !== undefined) throw toError(channel.end);
+      if (channel.end !== undefined) throw channel.end;
       live = true;
       return link;
     } catch (error) {

@@ -7,10 +7,9 @@
  */
 import { setMaxListeners } from 'node:events';
 import { messageOf, toFailure } from '../domain/errors.ts';
-import type { Failure } from '../domain/errors.ts';
 import type { RequestFailure, RequestSink } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { WireError, httpStatusOf, rpcError, say, toWireError } from './errors.ts';
+import { WireError, rpcError, say, toWireError } from './errors.ts';
 import type { WireContext } from './errors.ts';
 import { parseObject, parseRpcError } from './wire.ts';
 import type { Warn } from './warnings.ts';
@@ -28,9 +27,18 @@ export interface ChannelStats {
   readonly lateProgress: number;
 }
 
+/** A sink inside `src/mcp`, which hears the error itself, with what is behind it. */
+export interface InnerSink {
+  onResult(result: JsonObject): void;
+  onWireError(error: WireError): void;
+  onProgress?: never;
+}
+
+export type WireSink = RequestSink | InnerSink;
+
 interface Pending {
   readonly method: string;
-  readonly sink: RequestSink;
+  readonly sink: WireSink;
 }
 
 export class RequestTable {
@@ -63,7 +71,7 @@ export class RequestTable {
     return typeof id === 'number' && id >= firstRequestId && id < this.#nextId;
   }
 
-  add(method: string, sink: RequestSink): number {
+  add(method: string, sink: WireSink): number {
     const id = this.#nextId++;
     this.#pending.set(id, { method, sink });
     return id;
@@ -90,12 +98,11 @@ export class RequestTable {
     const pending = typeof id === 'number' ? this.#take(id) : undefined;
     if (pending === undefined) return false;
     if (response['error'] !== undefined) {
-      const rpc = parseRpcError(response['error']);
-      this.tell(pending.sink, { failure: toFailure(rpcError(rpc, this.#context(pending))), rpc });
+      this.tell(pending.sink, rpcError(parseRpcError(response['error']), this.#context(pending)));
       return true;
     }
     const result = parseObject(response['result']);
-    if (result === undefined) this.tell(pending.sink, { failure: toFailure(notAnObject(response['result'], this.#context(pending))) });
+    if (result === undefined) this.tell(pending.sink, notAnObject(response['result'], this.#context(pending)));
     else this.#succeed(pending.sink, result);
     return true;
   }
@@ -104,21 +111,14 @@ export class RequestTable {
   fail(id: number, error: unknown, hasSession: boolean): void {
     const pending = this.#take(id);
     if (pending === undefined) return;
-    const wire = toWireError(error, { ...this.#context(pending), hasSession });
-    const status = httpStatusOf(wire);
-    const rpc = wire instanceof WireError ? wire.rpc : undefined;
-    this.tell(pending.sink, {
-      failure: toFailure(wire),
-      ...(status === undefined ? {} : { status }),
-      ...(rpc === undefined ? {} : { rpc }),
-    });
+    this.tell(pending.sink, toWireError(error, { ...this.#context(pending), hasSession }));
   }
 
   /** Settles every request: the connection is gone. */
-  failAll(failure: Failure): void {
+  failAll(error: WireError): void {
     const all = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { sink } of all) this.tell(sink, { failure });
+    for (const { sink } of all) this.tell(sink, error);
   }
 
   /** Aborts what is left of every exchange. */
@@ -144,15 +144,16 @@ export class RequestTable {
   }
 
   /** Tells a sink of its failure. */
-  tell(sink: RequestSink, failure: RequestFailure): void {
+  tell(sink: WireSink, error: WireError): void {
     try {
-      sink.onFailure(failure);
+      if ('onWireError' in sink) sink.onWireError(error);
+      else sink.onFailure(failureOf(error));
     } catch (thrown) {
       this.#sinkBroke(thrown);
     }
   }
 
-  #succeed(sink: RequestSink, result: JsonObject): void {
+  #succeed(sink: WireSink, result: JsonObject): void {
     try {
       sink.onResult(result);
     } catch (thrown) {
@@ -175,6 +176,14 @@ export class RequestTable {
   #sinkBroke(thrown: unknown): void {
     this.#warn('internal', `Expected the sink of a request to return, got ${messageOf(thrown)}.`);
   }
+}
+
+function failureOf(error: WireError): RequestFailure {
+  return {
+    failure: toFailure(error),
+    ...(error.rpc === undefined ? {} : { rpc: error.rpc }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+  };
 }
 
 function notAnObject(result: unknown, context: WireContext): WireError {

@@ -1,8 +1,10 @@
 /** From a server's configuration to the transports that can reach it. */
-import { HoldfastError } from '../domain/errors.ts';
+import type { HttpServer } from '../domain/config.ts';
 import type { OpenLinkOptions } from '../domain/link.ts';
 import type { TransportKind } from '../domain/snapshot.ts';
 import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
+import { headersOf } from './http-access.ts';
+import { createHttpTransport } from './transports/http.ts';
 import { createStdioTransport } from './transports/stdio.ts';
 import type { WireListener, WireTransport } from './transports/transport.ts';
 
@@ -19,7 +21,7 @@ export interface WireRoute {
 /** The ways to a server: the first to try, and the one to try when an HTTP server turns out to be of the older kind. */
 export type WireRoutes = readonly [WireRoute, WireRoute?];
 
-/** @throws HoldfastError `server_misconfigured` for a url that is none. */
+/** @throws HoldfastError `server_misconfigured` for a variable that is not set. */
 export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
   if ('command' in config) {
     const { command, args, env, cwd } = config;
@@ -39,5 +41,11 @@ export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
   if (!('url' in config)) {
     return [{ kind: 'given', repeatable: false, open: (listener) => adoptTransport(config.transport, listener) }];
   }
-  throw new HoldfastError('unsupported', `Server "${server}": urls are not supported yet.`);
+  return httpRoutes(server, config);
+}
+
+function httpRoutes(server: string, config: HttpServer): WireRoutes {
+  const { url } = config;
+  const headers = headersOf(server, config, process.env);
+  return [{ kind: 'http', repeatable: true, open: (listener) => createHttpTransport({ url, headers, listener }) }];
 }
