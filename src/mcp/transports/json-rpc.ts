@@ -40,11 +40,6 @@ export function requestIdOf(message: JSONRPCMessage): RequestId | undefined {
   return 'method' in message && 'id' in message ? message.id : undefined;
 }
 
-/** The id a response answers, or `undefined` for requests, notifications and errors without one. */
-export function answeredIdOf(message: JSONRPCMessage): RequestId | undefined {
-  return 'method' in message ? undefined : message.id;
-}
-
 /**
  * Finds the id a response answers in the first and the last characters of its text, when the whole is too long to parse.
  *

@@ -1,0 +1,200 @@
+/**
+ * One HTTP request and its response, read straight from undici's parser without streams in between.
+ *
+ * This is what makes HTTP calls fast: the default `fetch` pays for a `Response`, two web streams and an abort listener
+ * on every call (SPEC PE-1, CN-7).
+ */
+import type { Dispatcher } from 'undici';
+import { HoldfastError, messageOf } from '../../domain/errors.ts';
+import { isRecord } from '../../domain/json.ts';
+
+export interface ResponseHead {
+  readonly status: number;
+  readonly statusText: string;
+  /** Lower-case names, as undici gives them. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Takes the body of one response. Exactly one of `end` and `fail` is called, once. */
+export interface BodySink {
+  data(chunk: Buffer): void;
+  end(): void;
+  fail(error: HoldfastError): void;
+}
+
+export interface ExchangeOptions {
+  readonly dispatcher: Dispatcher;
+  readonly url: URL;
+  readonly method: Dispatcher.HttpMethod;
+  /** Name, value, name, value … */
+  readonly headers: string[];
+  readonly body?: string;
+  /** Holds the body back for one turn, so that whoever awaits the head acts on it first. Default false. */
+  readonly headFirst?: boolean;
+  /** Chooses who takes the body. */
+  onHead(head: ResponseHead): BodySink;
+  /** No response came: `server_unavailable` if nothing was sent, else `connection_lost`. */
+  onNoResponse(error: HoldfastError): void;
+}
+
+/** A request on its way. */
+export interface Exchange {
+  /** Ends it and its socket. The sink, or `onNoResponse`, hears `reason`. */
+  abort(reason: HoldfastError): void;
+}
+
+/** Sends the request; the callbacks are called later, never before this returns. */
+export function startExchange(options: ExchangeOptions): Exchange {
+  const exchange = new RunningExchange(options);
+  exchange.start();
+  return exchange;
+}
+
+/** The value of a response header; several are joined. */
+export function headerOf(head: ResponseHead, name: string): string | undefined {
+  const value = head.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** The media type of a response, without parameters, in lower case. */
+export function mediaTypeOf(head: ResponseHead): string | undefined {
+  return headerOf(head, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+}
+
+class RunningExchange implements Exchange, Dispatcher.DispatchHandler {
+  readonly #options: ExchangeOptions;
+  #controller: Dispatcher.DispatchController | undefined;
+  #sink: BodySink | undefined;
+  #aborted: HoldfastError | undefined;
+  #isDone = false;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { dispatcher, url, method, headers, body } = this.#options;
+    try {
+      dispatcher.dispatch(
+        {
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method,
+          headers,
+          ...(body === undefined ? {} : { body }),
+          // A call may wait for a person; its owner has the time limits.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        },
+        this,
+      );
+    } catch (error) {
+      queueMicrotask(() => {
+        this.#fail(error);
+      });
+    }
+  }
+
+  abort(reason: HoldfastError): void {
+    if (this.#isDone || this.#aborted !== undefined) return;
+    this.#aborted = reason;
+    this.#controller?.abort(reason);
+    this.#fail(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#aborted !== undefined) controller.abort(this.#aborted);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHead['headers'],
+    statusText = '',
+  ): void {
+    if (status < 200 || this.#isDone) return;
+    this.#sink = this.#options.onHead({ status, statusText, headers });
+    if (this.#options.headFirst !== true) return;
+    controller.pause();
+    setImmediate(() => {
+      controller.resume();
+    });
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isDone) this.#sink?.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#sink?.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error);
+  }
+
+  #fail(cause: unknown): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    const error = cause instanceof HoldfastError ? cause : exchangeError(this.#options.url, cause);
+    if (this.#sink === undefined) this.#options.onNoResponse(error);
+    else this.#sink.fail(error);
+  }
+}
+
+/** Nothing has been sent when one of these happens. */
+const notSentCodes: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+  'UND_ERR_PRX_TLS',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** Maps what undici and the socket report. */
+export function exchangeError(url: URL, cause: unknown): HoldfastError {
+  const code = isRecord(cause) ? (cause['code'] ?? innerCode(cause)) : undefined;
+  if (notSentCodes.has(code)) {
+    return new HoldfastError(
+      'server_unavailable',
+      `Expected a server at "${url.origin}", got "${describe(cause)}". Check the url and that it runs.`,
+      {
+        outcome: 'not-sent',
+        cause,
+      },
+    );
+  }
+  return new HoldfastError('connection_lost', `Expected a response from "${url.origin}", got "${describe(cause)}".`, {
+    outcome: 'unknown',
+    cause,
+  });
+}
+
+/** A failed connect to a name with several addresses is an `AggregateError`. */
+function innerCode(error: Record<string, unknown>): unknown {
+  const all: unknown = error['errors'];
+  const inner: unknown = Array.isArray(all) ? all[0] : error['cause'];
+  return isRecord(inner) ? inner['code'] : undefined;
+}
+
+function describe(error: unknown): string {
+  const message = messageOf(error);
+  if (message !== '') return message;
+  return isRecord(error) && typeof error['code'] === 'string' ? error['code'] : 'a broken connection';
+}

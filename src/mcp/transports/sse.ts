@@ -1,0 +1,184 @@
+/**
+ * One MCP server over the legacy HTTP+SSE transport of 2024-11-05 (SPEC CN-1).
+ *
+ * One event stream carries everything the server says; each message of ours is a POST. Owns the SDK's transport and a lease
+ * of the shared connections. Invariant `L1`: a stream that breaks ends the connection: the server's session went with it.
+ */
+import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, SSEClientTransportOptions } from '@modelcontextprotocol/client';
+import { HoldfastError, messageOf } from '../../domain/errors.ts';
+import { maxMessageBytes } from './body-sinks.ts';
+import { leaseDispatchers } from './dispatchers.ts';
+import type { DispatcherLease } from './dispatchers.ts';
+import { plainFetch } from './fast-fetch.ts';
+import { parseServerUrl } from './http.ts';
+import { unsendable } from './json-rpc.ts';
+import { attachRefusal, readRefusal } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
+import type { WireListener, WireTransport } from './transport.ts';
+
+export interface SseTransportOptions {
+  readonly url: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly authProvider?: NonNullable<SSEClientTransportOptions['authProvider']>;
+  readonly listener: WireListener;
+  /** Where proxies are read from. Default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Makes the transport of one legacy SSE server; `start` opens its stream and waits for its endpoint.
+ *
+ * @throws HoldfastError `server_misconfigured` for a url that is not http(s).
+ */
+export function createSseTransport(options: SseTransportOptions): WireTransport {
+  return new SseTransport(options);
+}
+
+class SseTransport implements WireTransport {
+  readonly kind = 'sse';
+  readonly hasPerRequestStream = false;
+  readonly pid = undefined;
+  readonly sessionId = undefined;
+  readonly #listener: WireListener;
+  readonly #lease: DispatcherLease;
+  readonly #inner: SSEClientTransport;
+  readonly #url: URL;
+  readonly #ending = new AbortController();
+  #state: 'idle' | 'open' | 'ended' = 'idle';
+  #refusal: Refusal | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: SseTransportOptions) {
+    this.#listener = options.listener;
+    this.#url = parseServerUrl(options.url);
+    this.#lease = leaseDispatchers(this.#url, options.env);
+    this.#inner = new SSEClientTransport(this.#url, {
+      fetch: async (url, init) => this.#fetch(new URL(url), init ?? {}),
+      ...(options.headers === undefined ? {} : { requestInit: { headers: { ...options.headers } } }),
+      ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
+    });
+    this.#inner.onmessage = (message) => {
+      if (this.#state === 'open' && !this.#isClosing()) this.#listener.onMessage(message);
+    };
+    this.#inner.onerror = (error) => {
+      if (error instanceof SseError) this.#lose(error);
+    };
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== 'idle' || this.#isClosing()) throw closed();
+    try {
+      await Promise.race([this.#inner.start(), rejectOn(this.#ending.signal)]);
+    } catch (error) {
+      this.#state = 'ended';
+      await this.#inner.close().catch(ignore);
+      attachRefusal(error, this.#refusal);
+      throw error;
+    }
+    this.#state = 'open';
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#state !== 'open' || this.#isClosing()) throw closed();
+    try {
+      await this.#inner.send(message);
+    } catch (error) {
+      throw error instanceof RangeError ? unsendable(error) : error;
+    }
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion(version);
+  }
+
+  stderrTail(): string {
+    return '';
+  }
+
+  exitInfo(): undefined {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.#state = 'ended';
+    this.#ending.abort();
+    await this.#inner.close().catch(ignore);
+    await this.#lease.release().catch(ignore);
+  }
+
+  async #fetch(url: URL, init: RequestInit): Promise<Response> {
+    const response = await plainFetch(this.#lease, url, init);
+    if (!response.ok)
+      this.#refusal = readRefusal(response.status, (name) => response.headers.get(name) ?? undefined, Date.now());
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
+    if (!response.ok || !isStream || response.body === null) return response;
+    const { status, headers } = response;
+    return new Response(response.body.pipeThrough(boundedEvents()), { status, headers });
+  }
+
+  #isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  #lose(error: SseError): void {
+    if (this.#state !== 'open' || this.#isClosing()) return;
+    this.#state = 'ended';
+    // The SDK would open it again, into a session the server does not know.
+    void this.#inner.close().catch(ignore);
+    this.#listener.onClosed(
+      new HoldfastError(
+        'connection_lost',
+        `Expected the event stream of "${this.#url.origin}" to stay open, got "${messageOf(error)}".`,
+        {
+          outcome: 'unknown',
+          cause: error,
+        },
+      ),
+    );
+  }
+}
+
+/** Breaks the stream when one event outgrows the limit: the SDK's parser would keep it all. */
+function boundedEvents(): TransformStream<Uint8Array, Uint8Array> {
+  let sinceBreak = 0;
+  let tail: Buffer = Buffer.alloc(0);
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      // A blank line can be cut in two: look at the end of the chunk before, too.
+      const seen = Buffer.concat([tail, chunk]);
+      tail = seen.subarray(-3);
+      const lastBreak = Math.max(...eventBreaks.map((mark) => seen.lastIndexOf(mark)));
+      sinceBreak = lastBreak === -1 ? sinceBreak + chunk.byteLength : seen.length - lastBreak;
+      if (sinceBreak > maxMessageBytes) {
+        controller.error(new Error(`An event is larger than ${String(maxMessageBytes)} bytes.`));
+      } else controller.enqueue(chunk);
+    },
+  });
+}
+
+const eventBreaks = ['\n\n', '\n\r\n', '\r\r'] as const;
+
+async function rejectOn(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(closed());
+    });
+  });
+}
+
+function closed(): HoldfastError {
+  return new HoldfastError('connection_lost', 'Expected an open connection, but it was closed.', {
+    outcome: 'not-sent',
+  });
+}
+
+function ignore(): void {
+  // Closing what is closed already.
+}
