@@ -8,7 +8,7 @@ import type { PlainOptions } from './plain.ts';
 import type { ActorEntry } from './registry.ts';
 
 /** The version of `@statelyai/inspect` whose frames these are. */
-export const frameVersion = '0.7.2';
+const frameVersion = '0.7.2';
 
 export interface FrameOptions extends PlainOptions {
   /** Milliseconds since the epoch. */
