@@ -1,7 +1,7 @@
 /** Which program a scripted child runs: the compiled one, or, when this is the source tree, one bundled from the source. */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,7 @@ export function childProgram(): string {
   mkdirSync(cache, { recursive: true });
   if (readdirSync(cache).some((name) => program.endsWith(name))) return program;
   bundle(join(root, 'src/testing/servers/child.ts'), program);
+  forgetOld(cache);
   return program;
 }
 
@@ -33,9 +34,18 @@ function hashOf(root: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
+/** Removes what earlier sources left; not the newest ones, which another test process may be about to start. */
+function forgetOld(cache: string): void {
+  const before = Date.now() - 3_600_000;
+  for (const name of readdirSync(cache)) {
+    const stats = statSync(join(cache, name), { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < before) rmSync(join(cache, name), { force: true });
+  }
+}
+
 function bundle(entry: string, program: string): void {
   // Written aside and renamed: several test processes may do this at once.
-  const aside = `${program}.${process.pid}`;
+  const aside = `${program}.${randomUUID()}`;
   const options = {
     entryPoints: [entry],
     outfile: aside,

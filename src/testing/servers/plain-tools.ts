@@ -89,9 +89,10 @@ export const plainTools = {
     },
   },
   progress: {
-    description: 'Sends `steps` progress notifications, if the call asks for them, then returns.',
-    properties: { steps: number },
-    run: async ({ args, ctx }) => {
+    description:
+      'Sends `steps` progress notifications, if the call asks for them; then parks under `key`, if there is one; returns.',
+    properties: { steps: number, key: string },
+    run: async ({ args, ctx, stage, number: call }) => {
       const steps = args.number('steps', 3);
       const progressToken = ctx.mcpReq._meta?.progressToken;
       if (progressToken !== undefined) {
@@ -100,6 +101,8 @@ export const plainTools = {
           await ctx.mcpReq.notify({ method: 'notifications/progress', params });
         }
       }
+      const key = args.string('key', '');
+      if (key !== '') await stage.park(key, { call, signal: ctx.mcpReq.signal });
       return text('done');
     },
   },
