@@ -67,6 +67,16 @@ describe('TK-1 the controls of a scripted server', () => {
     gate.resolve();
     expect(await (await connecting).call('echo', { text: 'open' })).toBe('open');
   });
+
+  test('close connections whose gate never opens', async () => {
+    const gate = deferred();
+    await using server = scriptedServer({}, { gate: gate.promise });
+    const connecting = connectInMemory(server, { mode: 'legacy' });
+    await server.until('started');
+    gate.reject(new Error('stuck'));
+    await expect(connecting).rejects.toBeInstanceOf(Error);
+    expect(server.connections).toBe(0);
+  });
 });
 
 for (const era of ['legacy', 'modern'] as const) {

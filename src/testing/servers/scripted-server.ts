@@ -8,7 +8,7 @@ import { Stage } from './stage.ts';
 import type { Carrier } from './tool.ts';
 
 export interface ScriptedServerOptions {
-  /** Connections are served only once this resolves; what the client sends before waits. Default: at once. */
+  /** Connections are served only once this resolves; what the client sends before waits. A rejection closes them. Default: at once. */
   readonly gate?: Promise<unknown>;
 }
 
@@ -76,13 +76,21 @@ function connectable(stage: Stage, gate: Promise<unknown> | undefined): McpServe
       } else if (gate === undefined) {
         await serve(transport);
       } else {
-        void gate.then(async () => {
-          if (stage.connections.has(close)) await serve(transport);
-        });
+        void openLater(gate, transport);
       }
     },
     close,
   };
+
+  async function openLater(opened: Promise<unknown>, transport: Transport): Promise<void> {
+    try {
+      await opened;
+      if (stage.connections.has(close)) await serve(transport);
+    } catch {
+      // A gate that rejects never opens: the client finds its connection closed.
+      await close();
+    }
+  }
 
   async function serve(transport: Transport): Promise<void> {
     end = await serveTransport(stage, carrier, transport);
