@@ -8,7 +8,12 @@ import type { ExitInfo, WireListener, WireSendOptions, WireTransport } from './t
 /** Makes a wire transport of one the caller gave. It is used once. */
 export function adoptTransport(given: McpTransport, listener: WireListener): WireTransport {
   const transport = parseTransport(given);
-  return new AdoptedTransport('given', transport.hasPerRequestStream === true, () => Promise.resolve({ transport }), listener);
+  return new AdoptedTransport(
+    'given',
+    transport.hasPerRequestStream === true,
+    () => Promise.resolve({ transport, end: nothing }),
+    listener,
+  );
 }
 
 /** Makes a wire transport to a fresh server of this process. */
@@ -24,7 +29,8 @@ export function createInMemoryTransport(factory: McpServerFactory, listener: Wir
 
 interface Adopted {
   readonly transport: Transport;
-  readonly end?: () => Promise<unknown>;
+  /** Ends what the transport's own `close` does not. */
+  readonly end: () => Promise<unknown>;
 }
 
 class AdoptedTransport implements WireTransport {
@@ -37,7 +43,12 @@ class AdoptedTransport implements WireTransport {
   #state: 'idle' | 'open' | 'ended' = 'idle';
   #closing: Promise<void> | undefined;
 
-  constructor(kind: 'given' | 'in-memory', hasPerRequestStream: boolean, adopt: () => Promise<Adopted>, listener: WireListener) {
+  constructor(
+    kind: 'given' | 'in-memory',
+    hasPerRequestStream: boolean,
+    adopt: () => Promise<Adopted>,
+    listener: WireListener,
+  ) {
     this.kind = kind;
     this.hasPerRequestStream = hasPerRequestStream;
     this.#adopt = adopt;
@@ -61,7 +72,11 @@ class AdoptedTransport implements WireTransport {
       await adopted.transport.start();
     } catch (error) {
       if (error instanceof HoldfastError) throw error;
-      throw new HoldfastError('server_unavailable', `Expected the ${this.kind} server to start, got "${messageOf(error)}". Correct what makes it.`, { cause: error });
+      throw new HoldfastError(
+        'server_unavailable',
+        `Expected the ${this.kind} server to start, got "${messageOf(error)}". Correct what makes it.`,
+        { cause: error },
+      );
     }
   }
 
@@ -93,8 +108,7 @@ class AdoptedTransport implements WireTransport {
   }
 
   async #release({ transport, end }: Adopted): Promise<void> {
-    const closing = [transport.close(), end?.()];
-    for (const result of await Promise.allSettled(closing)) {
+    for (const result of await Promise.allSettled([transport.close(), end()])) {
       if (result.status === 'rejected') this.#listener.onWarning('transport_error', messageOf(result.reason));
     }
   }
@@ -104,7 +118,8 @@ class AdoptedTransport implements WireTransport {
       if (this.#state === 'open' && this.#closing === undefined) this.#listener.onMessage(message);
     };
     transport.onerror = (error) => {
-      if (this.#state === 'open' && this.#closing === undefined) this.#listener.onWarning('transport_error', messageOf(error));
+      if (this.#state === 'open' && this.#closing === undefined)
+        this.#listener.onWarning('transport_error', messageOf(error));
     };
     transport.onclose = () => {
       if (this.#state !== 'open' || this.#closing !== undefined) return;
@@ -114,16 +129,24 @@ class AdoptedTransport implements WireTransport {
   }
 
   #lost(why: string): HoldfastError {
-    return new HoldfastError('connection_lost', `Expected the ${this.kind} transport to be open, but ${why}.`, { outcome: 'not-sent' });
+    return new HoldfastError('connection_lost', `Expected the ${this.kind} transport to be open, but ${why}.`, {
+      outcome: 'not-sent',
+    });
   }
 }
 
 /** Takes a transport of any MCP SDK; the shape is the same, its message types are not. */
 function parseTransport(given: McpTransport): Transport {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where foreign transports come in
   return given as unknown as Transport;
 }
 
 /** Hands a server its end of the pair. Servers of every SDK take the same shape and name other types for it. */
 async function connectServer(server: McpServerLike, far: Transport): Promise<void> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where foreign servers are connected
   await server.connect(far as never);
+}
+
+function nothing(): Promise<void> {
+  return Promise.resolve();
 }

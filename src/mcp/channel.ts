@@ -5,7 +5,13 @@
  * C2 a sink is never called while `request` runs.
  * C4 when the conversation ends, every pending request fails before anyone is told of the end; nothing is told after.
  */
-import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client';
 import { messageOf, toFailure } from '../domain/errors.ts';
 import type { Failure, HoldfastError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
@@ -131,9 +137,18 @@ export class Channel implements Transport {
       });
       return String(id);
     }
-    const frame = { jsonrpc: '2.0', id, method: request.method, params: this.#paramsOf(request.params, sink.onProgress === undefined ? undefined : id) };
+    const frame = {
+      jsonrpc: '2.0',
+      id,
+      method: request.method,
+      params: this.#paramsOf(request.params, sink.onProgress === undefined ? undefined : id),
+    };
     if (this.hasPerRequestStream) {
-      this.#write(frame, { requestSignal: this.#requests.openStream(id), ...(headers === undefined ? {} : { headers }) }, id);
+      this.#write(
+        frame,
+        { requestSignal: this.#requests.openStream(id), ...(headers === undefined ? {} : { headers }) },
+        id,
+      );
     } else {
       this.#write(frame, undefined, id);
     }
@@ -175,7 +190,10 @@ export class Channel implements Transport {
   async #shutDown(): Promise<void> {
     const isLegacyHttp = this.hasPerRequestStream && this.#envelope === undefined;
     const abandoned = this.#end === undefined && isLegacyHttp ? this.#requests.ids() : [];
-    this.#finish(new WireError('connection_lost', this.#say('an open connection', 'its end: it was closed here')), true);
+    this.#finish(
+      new WireError('connection_lost', this.#say('an open connection', 'its end: it was closed here')),
+      true,
+    );
     if (abandoned.length > 0) await withinMs(Promise.all(abandoned.map((id) => this.#tellCancelled(id))), farewellMs);
     this.#requests.abortAll();
     await this.wire.close();
@@ -184,7 +202,10 @@ export class Channel implements Transport {
   #paramsOf(params: JsonObject | undefined, progressToken?: number): object | undefined {
     if (this.#envelope === undefined && progressToken === undefined) return params;
     const meta = parseObject(params?.['_meta']);
-    return { ...params, _meta: { ...this.#envelope, ...meta, ...(progressToken === undefined ? {} : { progressToken }) } };
+    return {
+      ...params,
+      _meta: { ...this.#envelope, ...meta, ...(progressToken === undefined ? {} : { progressToken }) },
+    };
   }
 
   /** Writes a frame. What is sent back before this returns waits for a microtask (C2). */
@@ -238,7 +259,10 @@ export class Channel implements Transport {
       this.#requests.stats.lateResults++;
     } else {
       this.#requests.stats.unknownResults++;
-      this.#warn('unknown_response', this.#say('responses to open requests', `one for ${JSON.stringify(id) ?? 'no request'}`));
+      this.#warn(
+        'unknown_response',
+        this.#say('responses to open requests', `one for ${id === undefined ? 'no request' : JSON.stringify(id)}`),
+      );
     }
   }
 
@@ -252,7 +276,12 @@ export class Channel implements Transport {
     if (!this.#notices.take(method, params)) this.#toSdk(message);
   }
 
-  #inboundRequest(id: unknown, method: string, message: Readonly<Record<string, unknown>>, requestId: RequestId | undefined): void {
+  #inboundRequest(
+    id: unknown,
+    method: string,
+    message: Readonly<Record<string, unknown>>,
+    requestId: RequestId | undefined,
+  ): void {
     if (typeof id !== 'number' && typeof id !== 'string') {
       this.#warn('invalid_message', this.#say('a number or string as request id', JSON.stringify(id)));
     } else if (this.#envelope !== undefined) {

@@ -40,7 +40,10 @@ export class Deadline {
   errorFor(server: string): WireError | undefined {
     if (!this.signal.aborted) return undefined;
     return this.#timedOut
-      ? new WireError('timeout', `Server "${server}": expected it to be ready within ${this.#options.timeoutMs} ms, got no whole answer. Raise "startTimeoutMs" or look at its log.`)
+      ? new WireError(
+          'timeout',
+          `Server "${server}": expected it to be ready within ${this.#options.timeoutMs} ms, got no whole answer. Raise "startTimeoutMs" or look at its log.`,
+        )
       : new WireError('aborted', `Server "${server}": expected to start it, but the start was aborted.`);
   }
 

@@ -1,5 +1,12 @@
 /** The one place where errors of the wire (SDK, sockets, JSON-RPC) become `HoldfastError`s. */
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError, UnauthorizedError } from '@modelcontextprotocol/client';
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { ErrorCode, ErrorDetails } from '../domain/errors.ts';
 import { refusalOf } from './transports/refusal.ts';
@@ -24,7 +31,11 @@ export class WireError extends HoldfastError {
   readonly status: number | undefined;
   readonly rpc: RpcError | undefined;
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails & { readonly status?: number | undefined; readonly rpc?: RpcError | undefined } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: ErrorDetails & { readonly status?: number | undefined; readonly rpc?: RpcError | undefined } = {},
+  ) {
     super(code, message, details);
     this.status = details.status;
     this.rpc = details.rpc;
@@ -42,14 +53,23 @@ export function toWireError(error: unknown, context: WireContext): WireError {
   const status = httpStatusOf(error);
   if (status !== undefined) return fromStatus(status, error, context);
   if (error instanceof UnauthorizedError) return fromStatus(401, error, context);
-  if (error instanceof ProtocolError) return rpcError({ code: error.code, message: error.message, data: error.data }, context);
+  if (error instanceof ProtocolError)
+    return rpcError({ code: error.code, message: error.message, data: error.data }, context);
   const details = detailsOf(error, context);
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
-    return new WireError('connection_lost', say(context, 'the end of the connection', 'Look at the log of the server'), details);
+    return new WireError(
+      'connection_lost',
+      say(context, 'the end of the connection', 'Look at the log of the server'),
+      details,
+    );
   }
   if (isNetworkError(error)) {
     const what = `a network error (${clip(reasonOf(error))})`;
-    return new WireError('server_unavailable', say(context, what, 'Check that the server runs and that the url is right'), details);
+    return new WireError(
+      'server_unavailable',
+      say(context, what, 'Check that the server runs and that the url is right'),
+      details,
+    );
   }
   const what = `something else (${clip(messageOf(error))})`;
   return new WireError('protocol_error', say(context, what, 'Check that this is an MCP server'), details);
@@ -81,26 +101,42 @@ export function refusalBehind(error: unknown): Refusal | undefined {
 }
 
 /** Builds the sentence every wire error is: `Server "x": expected …, got …. Hint.` */
-export function say(context: { readonly server: string; readonly expected: string }, got: string, hint?: string): string {
+export function say(
+  context: { readonly server: string; readonly expected: string },
+  got: string,
+  hint?: string,
+): string {
   return `Server "${context.server}": expected ${context.expected}, got ${got}.${hint === undefined ? '' : ` ${hint}.`}`;
 }
 
 function fromStatus(status: number, error: unknown, context: WireContext): WireError {
   const details = { ...detailsOf(error, context), status };
   if (status === 401) {
-    return new WireError('auth_required', say(context, 'HTTP 401', `Log in to "${context.server}" or configure its credential`), details);
+    return new WireError(
+      'auth_required',
+      say(context, 'HTTP 401', `Log in to "${context.server}" or configure its credential`),
+      details,
+    );
   }
   if (status === 403) {
     const hint = 'The server refuses this credential; use one that may do this';
     return new WireError('server_unavailable', say(context, 'HTTP 403', hint), { ...details, retryable: false });
   }
   if (status === 404 && context.hasSession === true) {
-    return new WireError('session_lost', say(context, 'HTTP 404: the server has dropped the session', 'Connect again'), details);
+    return new WireError(
+      'session_lost',
+      say(context, 'HTTP 404: the server has dropped the session', 'Connect again'),
+      details,
+    );
   }
   if (retryableStatuses.has(status) || status >= 500) {
     return new WireError('server_unavailable', say(context, `HTTP ${status}`, 'Try again later'), details);
   }
-  return new WireError('protocol_error', say(context, `HTTP ${status}`, 'Check that the url is the MCP endpoint of the server'), details);
+  return new WireError(
+    'protocol_error',
+    say(context, `HTTP ${status}`, 'Check that the url is the MCP endpoint of the server'),
+    details,
+  );
 }
 
 function detailsOf(cause: unknown, context: WireContext): ErrorDetails {
@@ -115,8 +151,16 @@ function rewritten(error: HoldfastError, message: string, context: WireContext):
 }
 
 /** The same error under another code: what it means depends on when it came. */
-export function recoded(error: HoldfastError, code: ErrorCode, changes: { readonly message?: string; readonly stderr?: string | undefined; readonly retryable?: boolean } = {}): WireError {
-  const { message = error.message, stderr = error.stderr, retryable = code === error.code ? error.retryable : undefined } = changes;
+export function recoded(
+  error: HoldfastError,
+  code: ErrorCode,
+  changes: { readonly message?: string; readonly stderr?: string | undefined; readonly retryable?: boolean } = {},
+): WireError {
+  const {
+    message = error.message,
+    stderr = error.stderr,
+    retryable = code === error.code ? error.retryable : undefined,
+  } = changes;
   return new WireError(code, message, {
     ...(retryable === undefined ? {} : { retryable }),
     cause: error,
@@ -140,7 +184,7 @@ function isNetworkError(error: unknown): boolean {
 }
 
 function reasonOf(error: unknown): string {
-  const [deepest] = causesOf(error).reverse();
+  const deepest = causesOf(error).at(-1);
   if (deepest === undefined) return messageOf(error);
   return 'code' in deepest && typeof deepest.code === 'string' ? deepest.code : deepest.message;
 }

@@ -10,12 +10,15 @@ import { listTools } from './listing.ts';
 import { paramHeadersOf, scanParamHeaders } from './param-headers.ts';
 import type { ParamHeader } from './param-headers.ts';
 import type { ChannelStats } from './request-table.ts';
-import { withRetries } from './retry.ts';
+import { isHttp, withRetries } from './retry.ts';
 import type { Warn } from './warnings.ts';
 import { parseObject } from './wire.ts';
 
 /** Methods a modern server does not know: notifications that only mean something to a session. */
-const legacyNotifications: ReadonlySet<string> = new Set(['notifications/roots/list_changed', 'notifications/initialized']);
+const legacyNotifications: ReadonlySet<string> = new Set([
+  'notifications/roots/list_changed',
+  'notifications/initialized',
+]);
 
 export interface LiveLinkOptions {
   readonly server: string;
@@ -60,7 +63,10 @@ export class LiveLink implements Link {
     if (!isRecord(this.info.capabilities['tools'])) return { tools: [] };
     const until = signal === undefined ? this.#options.ended : AbortSignal.any([signal, this.#options.ended]);
     const page = (request: WireRequest): Promise<JsonObject> =>
-      withRetries(() => ask(this.#channel, request, until), { signal: until, enabled: this.#channel.hasPerRequestStream });
+      withRetries(() => ask(this.#channel, request, until), {
+        signal: until,
+        enabled: isHttp(this.info.transport),
+      });
     const listed = await listTools(page, this.#options.server, this.#options.warn);
     return this.#mirrors && listed.failure === undefined ? this.#withParamHeaders(listed) : listed;
   }
@@ -103,7 +109,10 @@ export class LiveLink implements Link {
     const tools = listed.tools.filter((tool) => {
       const scan = scanParamHeaders(tool.inputSchema);
       if (!scan.ok) {
-        this.#options.warn('tool_dropped', `Server "${this.#options.server}": tool "${tool.name}" cannot be used: ${scan.reason} The tool is not offered.`);
+        this.#options.warn(
+          'tool_dropped',
+          `Server "${this.#options.server}": tool "${tool.name}" cannot be used: ${scan.reason} The tool is not offered.`,
+        );
         return false;
       }
       if (scan.headers.length > 0) byTool.set(tool.name, scan.headers);
@@ -129,6 +138,13 @@ function infoOf({ channel, client }: LiveLinkOptions): LinkInfo {
   };
 }
 
-function serverInfoOf({ title, ...info }: { readonly name: string; readonly version: string; readonly title?: string | undefined }): ServerInfo {
+function serverInfoOf({
+  title,
+  ...info
+}: {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string | undefined;
+}): ServerInfo {
   return { ...info, ...(title === undefined ? {} : { title }) };
 }

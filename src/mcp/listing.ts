@@ -38,12 +38,15 @@ export async function followPages(askPage: AskPage, listing: Listing): Promise<r
     const result = await askPage(cursor === undefined ? { method } : { method, params: { cursor } });
     const batch = result[key];
     if (!Array.isArray(batch)) throw new WireError('protocol_error', say(context, `a page without the array "${key}"`));
-    if (items.length + batch.length > listingLimits.items) throw tooMuch(context, `more than ${listingLimits.items} items`);
+    if (items.length + batch.length > listingLimits.items)
+      throw tooMuch(context, `more than ${listingLimits.items} items`);
     for (const item of batch) items.push(item);
     const next = result['nextCursor'];
     if (next === undefined || next === null) return items;
-    if (typeof next !== 'string') throw new WireError('protocol_error', say(context, `a cursor of type ${typeof next}`));
-    if (next.length > listingLimits.cursorBytes || Buffer.byteLength(next) > listingLimits.cursorBytes) throw tooMuch(context, 'a cursor over 64 KiB');
+    if (typeof next !== 'string')
+      throw new WireError('protocol_error', say(context, `a cursor of type ${typeof next}`));
+    if (next.length > listingLimits.cursorBytes || Buffer.byteLength(next) > listingLimits.cursorBytes)
+      throw tooMuch(context, 'a cursor over 64 KiB');
     if (cursors.has(next)) throw new WireError('protocol_error', say(context, `the cursor "${clip(next, 40)}" again`));
     if (page >= listingLimits.pages) throw tooMuch(context, `more than ${listingLimits.pages} pages`);
     cursors.add(next);
@@ -56,7 +59,10 @@ export async function followPages(askPage: AskPage, listing: Listing): Promise<r
  *
  * @throws HoldfastError as {@link followPages}, what the link says of the request, or `aborted` when `signal` aborts.
  */
-export function listPages(link: Pick<Link, 'send' | 'cancel'>, listing: Listing & { readonly signal?: AbortSignal }): Promise<readonly unknown[]> {
+export function listPages(
+  link: Pick<Link, 'send' | 'cancel'>,
+  listing: Listing & { readonly signal?: AbortSignal },
+): Promise<readonly unknown[]> {
   const { signal } = listing;
   return followPages((request) => sendOver(link, request, signal), listing);
 }
@@ -71,9 +77,14 @@ export async function listTools(askPage: AskPage, server: string, warn: Warn): P
   }
 }
 
-function sendOver(link: Pick<Link, 'send' | 'cancel'>, request: WireRequest, signal: AbortSignal | undefined): Promise<JsonObject> {
+function sendOver(
+  link: Pick<Link, 'send' | 'cancel'>,
+  request: WireRequest,
+  signal: AbortSignal | undefined,
+): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
-    const aborted = (): WireError => new WireError('aborted', `Expected to wait for the result of "${request.method}", but it was aborted.`);
+    const aborted = (): WireError =>
+      new WireError('aborted', `Expected to wait for the result of "${request.method}", but it was aborted.`);
     if (signal?.aborted === true) {
       reject(aborted());
       return;
@@ -104,21 +115,27 @@ function usableTools(items: readonly unknown[], server: string, warn: Warn): rea
   for (const item of items) {
     const tool = readTool(item);
     if ('fault' in tool) warn('tool_dropped', `Server "${server}": ${tool.fault} The tool is not offered.`);
-    else if (tools.has(tool.name)) warn('tool_dropped', `Server "${server}": expected tool names to be unique, got "${clip(tool.name, 80)}" again. The first is kept.`);
+    else if (tools.has(tool.name))
+      warn(
+        'tool_dropped',
+        `Server "${server}": expected tool names to be unique, got "${clip(tool.name, 80)}" again. The first is kept.`,
+      );
     else tools.set(tool.name, tool);
   }
   return [...tools.values()];
 }
 
 function readTool(item: unknown): ListedTool | { readonly fault: string } {
-  if (!isRecord(item)) return { fault: `expected a tool to be an object, got ${item === null ? 'null' : typeof item}.` };
+  if (!isRecord(item))
+    return { fault: `expected a tool to be an object, got ${item === null ? 'null' : typeof item}.` };
   const { name, title, description, annotations, _meta, inputSchema, outputSchema, ...rest } = item;
   if (typeof name !== 'string' || name === '') return { fault: 'expected a tool to have a name.' };
   const shown = clip(name, 80);
   const input = parseObject(inputSchema);
   if (input === undefined) return { fault: `expected "inputSchema" of tool "${shown}" to be an object.` };
   const output = parseObject(outputSchema);
-  if (output === undefined && outputSchema !== undefined && outputSchema !== null) return { fault: `expected "outputSchema" of tool "${shown}" to be an object.` };
+  if (output === undefined && outputSchema !== undefined && outputSchema !== null)
+    return { fault: `expected "outputSchema" of tool "${shown}" to be an object.` };
   for (const part of [input, output, annotations, _meta, rest]) {
     const verdict = part === undefined || part === null ? accepted : guardSchema(part);
     if (!verdict.ok) return { fault: `tool "${shown}" cannot be used: ${verdict.reason}` };
@@ -144,7 +161,9 @@ const hintNames = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWor
 function readHints(annotations: Readonly<Record<string, unknown>>): ToolAnnotations {
   const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest } = annotations;
   const hints = { readOnlyHint, destructiveHint, idempotentHint, openWorldHint };
-  const kept = Object.fromEntries(hintNames.filter((name) => typeof hints[name] === 'boolean').map((name) => [name, hints[name]]));
+  const kept = Object.fromEntries(
+    hintNames.filter((name) => typeof hints[name] === 'boolean').map((name) => [name, hints[name]]),
+  );
   return { ...rest, ...(typeof title === 'string' ? { title } : {}), ...kept };
 }
 

@@ -70,8 +70,17 @@ export async function probe(channel: Channel, options: ProbeOptions): Promise<Ne
  * Never rejects unless `signal` aborts: exit, silence, noise and everything else mean legacy. The process and all it
  * started are gone when this settles.
  */
-export async function probeSibling(transport: (listener: WireListener) => WireTransport, options: ProbeOptions): Promise<Negotiated> {
-  const channel = new Channel({ server: options.server, offer: { sampling: false, roots: false }, handlers: deafHandlers, transport, onEnd: ignore });
+export async function probeSibling(
+  transport: (listener: WireListener) => WireTransport,
+  options: ProbeOptions,
+): Promise<Negotiated> {
+  const channel = new Channel({
+    server: options.server,
+    offer: { sampling: false, roots: false },
+    handlers: deafHandlers,
+    transport,
+    onEnd: ignore,
+  });
   try {
     await channel.start();
     return await probe(channel, { ...options, silenceMs: probeLimitMs });
@@ -92,9 +101,19 @@ function modernFrom(discover: unknown): Negotiated | undefined {
 function saysLegacy(error: unknown, server: string): boolean {
   if (!(error instanceof WireError)) return false;
   if (error.rpc !== undefined) {
-    const supported = error.rpc.code === rpcCodes.unsupportedProtocolVersion && isRecord(error.rpc.data) ? error.rpc.data['supported'] : undefined;
+    const supported =
+      error.rpc.code === rpcCodes.unsupportedProtocolVersion && isRecord(error.rpc.data)
+        ? error.rpc.data['supported']
+        : undefined;
     if (Array.isArray(supported) && supported.length > 0 && supported.every(isLaterRevision)) {
-      throw new WireError('unsupported', say({ server, expected: `protocol ${modernRevision} or older` }, `a server of ${supported.join(', ')}`, 'Update Holdfast'));
+      throw new WireError(
+        'unsupported',
+        say(
+          { server, expected: `protocol ${modernRevision} or older` },
+          `a server of ${supported.join(', ')}`,
+          'Update Holdfast',
+        ),
+      );
     }
     return true;
   }

@@ -16,7 +16,7 @@ import { hasCredential } from './http-access.ts';
 import { LiveLink } from './link.ts';
 import { negotiatedFrom, probe, probeLimitMs, probeSibling, verdictOf } from './negotiate.ts';
 import type { Negotiated, ProbeOptions } from './negotiate.ts';
-import { withRetries } from './retry.ts';
+import { isHttp, withRetries } from './retry.ts';
 import { ListSubscription } from './subscription.ts';
 import type { SubscriptionOptions } from './subscription.ts';
 import { routesOf } from './wire-routes.ts';
@@ -74,7 +74,8 @@ class LinkStart {
   errorOf(error: unknown): HoldfastError {
     const context = { server: this.#options.server, expected: 'the server to start', stderr: this.#stderr };
     const wire = toWireError(this.#deadline.errorFor(this.#options.server) ?? error, context);
-    if (wire.code === 'auth_required' && !this.#canLogIn(wire)) return recoded(wire, 'server_unavailable', { retryable: false });
+    if (wire.code === 'auth_required' && !this.#canLogIn(wire))
+      return recoded(wire, 'server_unavailable', { retryable: false });
     // While nothing has been sent, a lost connection is a server that is not there.
     return wire.code === 'connection_lost' || wire.code === 'session_lost' ? recoded(wire, 'server_unavailable') : wire;
   }
@@ -109,10 +110,14 @@ class LinkStart {
   }
 
   #overRoute(route: WireRoute, known: Negotiated | undefined): Promise<Link> {
-    if (route.sibling !== undefined && known === undefined && this.#protocol === 'auto') return this.#besideSibling(route, route.sibling);
-    const enabled = route.kind === 'http' || route.kind === 'sse';
+    if (route.sibling !== undefined && known === undefined && this.#protocol === 'auto')
+      return this.#besideSibling(route, route.sibling);
+    const enabled = isHttp(route.kind);
     const learn = route.kind === 'sse' ? undefined : this.#askInPlace;
-    return withRetries(() => this.#attempt(route, known ?? learn ?? { kind: 'legacy' }), { signal: this.#deadline.signal, enabled });
+    return withRetries(() => this.#attempt(route, known ?? learn ?? { kind: 'legacy' }), {
+      signal: this.#deadline.signal,
+      enabled,
+    });
   }
 
   /**
@@ -152,7 +157,10 @@ class LinkStart {
     };
     const channel = new Channel({ server, offer, handlers: gate.handlers, transport: route.open, onEnd });
     try {
-      const link = await untilAborted(this.#converse({ channel, handlers: gate.handlers, ended: ended.signal, era }), this.#deadline.signal);
+      const link = await untilAborted(
+        this.#converse({ channel, handlers: gate.handlers, ended: ended.signal, era }),
+        this.#deadline.signal,
+      );
       if (channel.end !== undefined) throw channel.end;
       live = true;
       return link;
@@ -188,11 +196,17 @@ class LinkStart {
 
   readonly #askInPlace = async (channel: Channel): Promise<Negotiated> => {
     const isHttp = channel.hasPerRequestStream;
-    const negotiated = await probe(channel, { ...this.#probeOptions(this.#deadline.signal), ...(isHttp ? {} : { silenceMs: probeLimitMs }) });
+    const negotiated = await probe(channel, {
+      ...this.#probeOptions(this.#deadline.signal),
+      ...(isHttp ? {} : { silenceMs: probeLimitMs }),
+    });
     if (negotiated.kind === 'modern' || this.#protocol === 'auto') return negotiated;
     const { server } = this.#options;
     const expected = `a server that speaks protocol ${modernRevision}`;
-    throw new WireError('unsupported', say({ server, expected }, 'one that does not', 'Set "protocol" to "auto" or "legacy"'));
+    throw new WireError(
+      'unsupported',
+      say({ server, expected }, 'one that does not', 'Set "protocol" to "auto" or "legacy"'),
+    );
   };
 
   #probeOptions(signal: AbortSignal): ProbeOptions {

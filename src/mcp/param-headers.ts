@@ -15,14 +15,30 @@ export interface ParamHeader {
   readonly header: string;
 }
 
-export type ParamHeaderScan = { readonly ok: true; readonly headers: readonly ParamHeader[] } | { readonly ok: false; readonly reason: string };
+export type ParamHeaderScan =
+  { readonly ok: true; readonly headers: readonly ParamHeader[] } | { readonly ok: false; readonly reason: string };
 
 const keyword = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const mirrored: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
 /** Keywords that hold one schema or a list of them, and those that hold schemas by name. Nothing below is mirrored. */
-const unreachable = ['items', 'prefixItems', 'contains', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'propertyNames', 'oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else'];
+const unreachable = [
+  'items',
+  'prefixItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'propertyNames',
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+];
 const unreachableMaps = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'];
 
 /** Finds the arguments of a tool to mirror. Expects a schema that passed the schema guard: its depth is bounded. */
@@ -58,18 +74,27 @@ export function paramHeadersOf(headers: readonly ParamHeader[], args: unknown): 
   return values;
 }
 
-function faultOf(schema: Readonly<Record<string, unknown>>, path: readonly string[], reachable: boolean, names: Set<string>): string | undefined {
+function faultOf(
+  schema: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+  reachable: boolean,
+  names: Set<string>,
+): string | undefined {
   const at = `"${clip(path.join('.'), 80)}"`;
   const name = schema[keyword];
   if (!reachable || path.length === 0) return `expected "${keyword}" only on properties, got it at ${at}.`;
   if (typeof name !== 'string' || !token.test(name)) return `expected "${keyword}" at ${at} to be a header name.`;
-  if (!mirrored.has(schema['type'])) return `expected "${keyword}" only on strings, integers and booleans, got it at ${at}.`;
-  if (names.has(name.toLowerCase())) return `expected the "${keyword}" of a tool to differ, got "${clip(name, 80)}" twice.`;
+  if (!mirrored.has(schema['type']))
+    return `expected "${keyword}" only on strings, integers and booleans, got it at ${at}.`;
+  if (names.has(name.toLowerCase()))
+    return `expected the "${keyword}" of a tool to differ, got "${clip(name, 80)}" twice.`;
   names.add(name.toLowerCase());
   return undefined;
 }
 
-function* childrenOf(schema: Readonly<Record<string, unknown>>): Generator<readonly [unknown, readonly string[], boolean]> {
+function* childrenOf(
+  schema: Readonly<Record<string, unknown>>,
+): Generator<readonly [unknown, readonly string[], boolean]> {
   const { properties } = schema;
   if (isRecord(properties)) {
     for (const [name, child] of Object.entries(properties)) yield [child, [name], true];
@@ -97,6 +122,9 @@ const encodedEnd = '?=';
 
 /** Header values are plain ASCII without outer spaces; everything else travels as base64 of its UTF-8. */
 function encodeHeaderValue(text: string): string {
-  const isPlain = /^[\t\u0020-\u007e]+$/.test(text) && text === text.trim() && !(text.startsWith(encodedStart) && text.endsWith(encodedEnd));
+  const isPlain =
+    /^[\t\u0020-\u007e]+$/.test(text) &&
+    text === text.trim() &&
+    !(text.startsWith(encodedStart) && text.endsWith(encodedEnd));
   return isPlain ? text : `${encodedStart}${Buffer.from(text, 'utf8').toString('base64')}${encodedEnd}`;
 }

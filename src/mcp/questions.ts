@@ -45,7 +45,11 @@ export class QuestionBook {
   /** Takes a question in, or refuses it with a JSON-RPC error. */
   ask(id: string | number, method: ServerQuestion['method'], params: unknown, request?: RequestKey): void {
     if (this.#open.has(id)) {
-      this.#refuse(id, rpcCodes.invalidRequest, `Expected a new request id, got ${JSON.stringify(id)}, whose request is still open.`);
+      this.#refuse(
+        id,
+        rpcCodes.invalidRequest,
+        `Expected a new request id, got ${JSON.stringify(id)}, whose request is still open.`,
+      );
       return;
     }
     if (this.#open.size >= maxOpenQuestions) {
@@ -108,7 +112,9 @@ function elicitationFault(params: JsonObject): string | undefined {
   if (typeof params['message'] !== 'string') return 'Expected "message" to be a string.';
   const mode = params['mode'] ?? 'form';
   if (mode === 'form') {
-    return parseObject(params['requestedSchema']) === undefined ? 'Expected "requestedSchema" to be an object.' : undefined;
+    return parseObject(params['requestedSchema']) === undefined
+      ? 'Expected "requestedSchema" to be an object.'
+      : undefined;
   }
   if (mode !== 'url') return 'Expected "mode" to be "form" or "url".';
   if (typeof params['url'] !== 'string') return 'Expected "url" to be a string.';

@@ -137,7 +137,11 @@ export class RequestTable {
     }
     if (typeof progress !== 'number') return;
     try {
-      sink.onProgress({ progress, ...(typeof total === 'number' ? { total } : {}), ...(typeof message === 'string' ? { message } : {}) });
+      sink.onProgress({
+        progress,
+        ...(typeof total === 'number' ? { total } : {}),
+        ...(typeof message === 'string' ? { message } : {}),
+      });
     } catch (thrown) {
       this.#sinkBroke(thrown);
     }

@@ -2,9 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { httpStatusOf, refusalBehind, retryableStatuses } from './errors.ts';
 import { HoldfastError } from '../domain/errors.ts';
+import type { TransportKind } from '../domain/snapshot.ts';
 
 /** How long the second and the third attempt wait, unless the server says otherwise. */
 export const retryDelaysMs = [250, 1_000] as const;
+
+/** Whether a transport is of the kind whose requests can be refused for a moment. */
+export function isHttp(kind: TransportKind): boolean {
+  return kind === 'http' || kind === 'sse';
+}
 
 export interface RetryOptions {
   /** Aborting it ends the waiting; the last error is thrown then. */

@@ -52,7 +52,11 @@ export class ListSubscription {
       // One that held for a while does not inherit the waits of those before it.
       if (performance.now() - openedAt > backoffMs.longest) this.#delayMs = backoffMs.first;
     } catch (error) {
-      if (!this.#stop.signal.aborted) warn('stream_unavailable', `Expected to subscribe to list changes, got ${messageOf(error)}. It is tried again.`);
+      if (!this.#stop.signal.aborted)
+        warn(
+          'stream_unavailable',
+          `Expected to subscribe to list changes, got ${messageOf(error)}. It is tried again.`,
+        );
     }
     if (this.#stop.signal.aborted) return;
     this.#timer = setTimeout(() => {

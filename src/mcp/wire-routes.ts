@@ -5,6 +5,7 @@ import type { TransportKind } from '../domain/snapshot.ts';
 import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
 import { headersOf } from './http-access.ts';
 import { createHttpTransport } from './transports/http.ts';
+import { createSseTransport } from './transports/sse.ts';
 import { createStdioTransport } from './transports/stdio.ts';
 import type { WireListener, WireTransport } from './transports/transport.ts';
 
@@ -25,7 +26,12 @@ export type WireRoutes = readonly [WireRoute, WireRoute?];
 export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
   if ('command' in config) {
     const { command, args, env, cwd } = config;
-    const launch = { command, ...(args === undefined ? {} : { args }), ...(env === undefined ? {} : { env }), ...(cwd === undefined ? {} : { cwd }) };
+    const launch = {
+      command,
+      ...(args === undefined ? {} : { args }),
+      ...(env === undefined ? {} : { env }),
+      ...(cwd === undefined ? {} : { cwd }),
+    };
     return [
       {
         kind: 'stdio',
@@ -36,7 +42,9 @@ export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
     ];
   }
   if ('inMemory' in config) {
-    return [{ kind: 'in-memory', repeatable: true, open: (listener) => createInMemoryTransport(config.inMemory, listener) }];
+    return [
+      { kind: 'in-memory', repeatable: true, open: (listener) => createInMemoryTransport(config.inMemory, listener) },
+    ];
   }
   if (!('url' in config)) {
     return [{ kind: 'given', repeatable: false, open: (listener) => adoptTransport(config.transport, listener) }];
@@ -45,7 +53,24 @@ export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
 }
 
 function httpRoutes(server: string, config: HttpServer): WireRoutes {
-  const { url } = config;
+  const { url, transport = 'auto' } = config;
   const headers = headersOf(server, config, process.env);
-  return [{ kind: 'http', repeatable: true, open: (listener) => createHttpTransport({ url, headers, listener }) }];
+  const http: WireRoute = {
+    kind: 'http',
+    repeatable: true,
+    open: (listener) => createHttpTransport({ url, headers, listener }),
+  };
+  const sse: WireRoute = {
+    kind: 'sse',
+    repeatable: true,
+    open: (listener) => createSseTransport({ url, headers, listener }),
+  };
+  switch (transport) {
+    case 'http':
+      return [http];
+    case 'sse':
+      return [sse];
+    case 'auto':
+      return [http, sse];
+  }
 }

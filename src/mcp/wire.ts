@@ -24,11 +24,13 @@ export interface RpcError {
 
 /** Takes a value that came from JSON as an object with keys; undefined for anything else. */
 export function parseObject(value: unknown): JsonObject | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what peers send is JSON, and in memory taken for it
   return isRecord(value) ? (value as JsonObject) : undefined;
 }
 
 /** Takes a message a transport delivered, or one built here, as a frame of the SDK. Its content is not checked. */
 export function parseFrame(value: object): JSONRPCMessage {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a peer can send anything; who reads it checks it
   return value as JSONRPCMessage;
 }
 
