@@ -25,7 +25,12 @@ export function needsApproval(mode: ApprovalMode, annotations?: ToolAnnotations)
 }
 
 /** The mode that holds for a tool, by its raw name: the tool's own, else its server's, else the thread's, else `fallback`. */
-export function approvalMode(policy: Policy | undefined, config: ServerConfig, rawTool: string, fallback: ApprovalMode): ApprovalMode {
+export function approvalMode(
+  policy: Policy | undefined,
+  config: ServerConfig,
+  rawTool: string,
+  fallback: ApprovalMode,
+): ApprovalMode {
   const perTool = config.tools?.perTool;
   const own = perTool !== undefined && Object.hasOwn(perTool, rawTool) ? perTool[rawTool]?.approval : undefined;
   return own ?? config.approval ?? policy?.approval ?? fallback;

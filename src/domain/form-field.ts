@@ -61,7 +61,8 @@ export function checkField(field: FieldSchema, value: unknown, path: string): re
 
 /** A value as a message shows it: short, in quotes when text. */
 export function describe(value: unknown): string {
-  if (typeof value === 'string') return value.length > 40 ? `a text of ${countOf(value, 'character')}` : JSON.stringify(value);
+  if (typeof value === 'string')
+    return value.length > 40 ? `a text of ${countOf(value, 'character')}` : JSON.stringify(value);
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : typeof value;
@@ -75,9 +76,12 @@ function checkText(field: FieldSchema, value: unknown): string | undefined {
   if (typeof value !== 'string') return `Expected text, got ${describe(value)}.`;
   const length = lengthOf(value);
   const { minLength, maxLength, format, pattern } = field;
-  if (isCount(minLength) && length < minLength) return `Expected at least ${many(minLength, 'character')}, got ${String(length)}.`;
-  if (isCount(maxLength) && length > maxLength) return `Expected at most ${many(maxLength, 'character')}, got ${String(length)}.`;
-  if (isTextFormat(format) && !hasFormat(format, value)) return `Expected ${formatNames[format]}, got ${describe(value)}.`;
+  if (isCount(minLength) && length < minLength)
+    return `Expected at least ${many(minLength, 'character')}, got ${String(length)}.`;
+  if (isCount(maxLength) && length > maxLength)
+    return `Expected at most ${many(maxLength, 'character')}, got ${String(length)}.`;
+  if (isTextFormat(format) && !hasFormat(format, value))
+    return `Expected ${formatNames[format]}, got ${describe(value)}.`;
   if (typeof pattern === 'string' && matchesPattern(pattern, value) === false) {
     return `Expected text that matches the pattern ${pattern}, got ${describe(value)}.`;
   }
@@ -92,9 +96,12 @@ function checkNumber(field: FieldSchema, value: unknown, kind: 'number' | 'integ
   const got = `, got ${String(value)}.`;
   if (isNumber(minimum) && value < minimum) return `Expected ${what} of at least ${String(minimum)}${got}`;
   if (isNumber(maximum) && value > maximum) return `Expected ${what} of at most ${String(maximum)}${got}`;
-  if (isNumber(exclusiveMinimum) && value <= exclusiveMinimum) return `Expected ${what} greater than ${String(exclusiveMinimum)}${got}`;
-  if (isNumber(exclusiveMaximum) && value >= exclusiveMaximum) return `Expected ${what} less than ${String(exclusiveMaximum)}${got}`;
-  if (isNumber(multipleOf) && multipleOf > 0 && !isMultiple(value, multipleOf)) return `Expected a multiple of ${String(multipleOf)}${got}`;
+  if (isNumber(exclusiveMinimum) && value <= exclusiveMinimum)
+    return `Expected ${what} greater than ${String(exclusiveMinimum)}${got}`;
+  if (isNumber(exclusiveMaximum) && value >= exclusiveMaximum)
+    return `Expected ${what} less than ${String(exclusiveMaximum)}${got}`;
+  if (isNumber(multipleOf) && multipleOf > 0 && !isMultiple(value, multipleOf))
+    return `Expected a multiple of ${String(multipleOf)}${got}`;
   return undefined;
 }
 
@@ -108,11 +115,14 @@ function checkChoices(field: FieldSchema, value: unknown, path: string): readonl
   if (!Array.isArray(value)) return issue(path, `Expected an array of choices, got ${describe(value)}.`);
   const { minItems, maxItems, uniqueItems } = field;
   const got = `, got ${String(value.length)}.`;
-  if (isCount(minItems) && value.length < minItems) return issue(path, `Expected at least ${many(minItems, 'choice')}${got}`);
-  if (isCount(maxItems) && value.length > maxItems) return issue(path, `Expected at most ${many(maxItems, 'choice')}${got}`);
+  if (isCount(minItems) && value.length < minItems)
+    return issue(path, `Expected at least ${many(minItems, 'choice')}${got}`);
+  if (isCount(maxItems) && value.length > maxItems)
+    return issue(path, `Expected at most ${many(maxItems, 'choice')}${got}`);
   const wrong = value.flatMap((item: unknown, index) => issue(`${path}/${String(index)}`, checkChoice(options, item)));
   if (wrong.length > 0) return wrong;
-  if (uniqueItems === true && new Set(value).size < value.length) return issue(path, 'Expected each choice once, got one of them again.');
+  if (uniqueItems === true && new Set(value).size < value.length)
+    return issue(path, 'Expected each choice once, got one of them again.');
   return [];
 }
 
@@ -120,7 +130,8 @@ function checkChoices(field: FieldSchema, value: unknown, path: string): readonl
 function isMultiple(value: number, of: number): boolean {
   const [left, right] = [decimal(value), decimal(of)];
   const exponent = Math.min(left.exponent, right.exponent);
-  const scale = (part: { readonly digits: bigint; readonly exponent: number }): bigint => part.digits * 10n ** BigInt(part.exponent - exponent);
+  const scale = (part: { readonly digits: bigint; readonly exponent: number }): bigint =>
+    part.digits * 10n ** BigInt(part.exponent - exponent);
   return scale(left) % scale(right) === 0n;
 }
 

@@ -5,7 +5,8 @@ import type { Json, JsonObject } from './json.ts';
 import { isRecord } from './json.ts';
 
 /** An answer that fits, with its defaults filled in, or what is wrong with it. */
-export type FormCheck = { readonly ok: true; readonly content: JsonObject } | { readonly ok: false; readonly issues: readonly Issue[] };
+export type FormCheck =
+  { readonly ok: true; readonly content: JsonObject } | { readonly ok: false; readonly issues: readonly Issue[] };
 
 const maxIssues = 100;
 
@@ -17,9 +18,11 @@ const maxIssues = 100;
 export function checkFormSchema(schema: unknown): readonly Issue[] {
   if (!isRecord(schema)) return [{ path: '', message: `Expected an object schema, got ${describe(schema)}.` }];
   const issues: Issue[] = [];
-  if (schema['type'] !== 'object') issues.push({ path: '/type', message: `Expected "object", got ${describe(schema['type'])}.` });
+  if (schema['type'] !== 'object')
+    issues.push({ path: '/type', message: `Expected "object", got ${describe(schema['type'])}.` });
   const properties = schema['properties'] ?? {};
-  if (!isRecord(properties)) return [...issues, { path: '/properties', message: `Expected an object of fields, got ${describe(properties)}.` }];
+  if (!isRecord(properties))
+    return [...issues, { path: '/properties', message: `Expected an object of fields, got ${describe(properties)}.` }];
   for (const [name, field] of Object.entries(properties)) {
     issues.push(...checkFieldSchema(field, `/properties/${pointer(name)}`));
     if (issues.length >= maxIssues) return issues.slice(0, maxIssues);
@@ -35,13 +38,20 @@ export function checkFormSchema(schema: unknown): readonly Issue[] {
  */
 export function checkFormAnswer(schema: JsonObject | undefined, content: JsonObject | undefined): FormCheck {
   const given: unknown = content ?? {};
-  if (!isRecord(given)) return { ok: false, issues: [{ path: '', message: `Expected an object with the form's fields, got ${describe(given)}.` }] };
+  if (!isRecord(given))
+    return {
+      ok: false,
+      issues: [{ path: '', message: `Expected an object with the form's fields, got ${describe(given)}.` }],
+    };
   const fields = fieldsOf(schema);
   const required = new Set(isTexts(schema?.['required']) ? schema['required'] : []);
   const issues: Issue[] = Object.keys(given)
     .filter((name) => !fields.has(name) && given[name] !== undefined)
     .slice(0, maxIssues)
-    .map((name) => ({ path: `/${pointer(name)}`, message: `Expected only the form's fields, got ${describe(name)}. Leave it out.` }));
+    .map((name) => ({
+      path: `/${pointer(name)}`,
+      message: `Expected only the form's fields, got ${describe(name)}. Leave it out.`,
+    }));
   const answer: [string, Json][] = [];
   for (const [name, field] of fields) {
     const path = `/${pointer(name)}`;
@@ -50,10 +60,13 @@ export function checkFormAnswer(schema: JsonObject | undefined, content: JsonObj
     if (value !== undefined) {
       issues.push(...checkField(field, value, path));
       answer.push([name, value]);
-    } else if (required.has(name)) issues.push({ path, message: 'Expected a value, got none. This field is required.' });
+    } else if (required.has(name))
+      issues.push({ path, message: 'Expected a value, got none. This field is required.' });
     if (issues.length >= maxIssues) break;
   }
-  return issues.length > 0 ? { ok: false, issues: issues.slice(0, maxIssues) } : { ok: true, content: Object.fromEntries(answer) };
+  return issues.length > 0
+    ? { ok: false, issues: issues.slice(0, maxIssues) }
+    : { ok: true, content: Object.fromEntries(answer) };
 }
 
 /** Tells whether a form has no fields, so that accepting it says only yes. */
@@ -86,7 +99,8 @@ function checkFieldSchema(field: unknown, path: string): readonly Issue[] {
   const issues: Issue[] = [];
   for (const [keyword, isFitting, what] of keywords) {
     const value = field[keyword];
-    if (value !== undefined && !isFitting(value)) issues.push({ path: `${path}/${keyword}`, message: `Expected ${what}, got ${describe(value)}.` });
+    if (value !== undefined && !isFitting(value))
+      issues.push({ path: `${path}/${keyword}`, message: `Expected ${what}, got ${describe(value)}.` });
   }
   const options = optionsOf(isRecord(field['items']) ? field['items'] : field);
   if (options?.length === 0) issues.push({ path, message: 'Expected at least one choice, got none.' });
@@ -97,14 +111,19 @@ const isNumber = (value: unknown): boolean => typeof value === 'number' && Numbe
 const isCount = (value: unknown): boolean => Number.isInteger(value) && isNumber(value) && Number(value) >= 0;
 
 const keywords: readonly (readonly [keyword: string, isFitting: (value: unknown) => boolean, what: string])[] = [
-  ...['minLength', 'maxLength', 'minItems', 'maxItems'].map((keyword) => [keyword, isCount, 'a whole number of 0 or more'] as const),
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map((keyword) => [keyword, isNumber, 'a number'] as const),
+  ...['minLength', 'maxLength', 'minItems', 'maxItems'].map(
+    (keyword) => [keyword, isCount, 'a whole number of 0 or more'] as const,
+  ),
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map(
+    (keyword) => [keyword, isNumber, 'a number'] as const,
+  ),
   ...['pattern', 'format', 'title', 'description'].map((keyword) => [keyword, isText, 'text'] as const),
 ];
 
 function checkRequired(required: unknown, properties: Readonly<Record<string, unknown>>): readonly Issue[] {
   if (required === undefined) return [];
-  if (!isTexts(required)) return [{ path: '/required', message: `Expected an array of field names, got ${describe(required)}.` }];
+  if (!isTexts(required))
+    return [{ path: '/required', message: `Expected an array of field names, got ${describe(required)}.` }];
   return required
     .filter((name) => !Object.hasOwn(properties, name))
     .map((name) => ({ path: '/required', message: `Expected names of the form's fields, got ${describe(name)}.` }));

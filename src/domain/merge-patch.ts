@@ -27,7 +27,8 @@ export function diffMergePatch(before: JsonObject, after: JsonObject): JsonObjec
 export function applyMergePatch(target: Json, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const members = new Map<string, Json>();
-  for (const [key, value] of isObject(target) ? Object.entries(target) : []) if (value !== undefined) members.set(key, value);
+  for (const [key, value] of isObject(target) ? Object.entries(target) : [])
+    if (value !== undefined) members.set(key, value);
   for (const [key, value] of Object.entries(patch)) {
     if (value === undefined) continue;
     if (value === null) members.delete(key);
@@ -44,7 +45,12 @@ function isEqual(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (Array.isArray(a) || Array.isArray(b)) {
     const [left, right]: readonly unknown[] = [a, b];
-    return isJsonArray(left) && isJsonArray(right) && left.length === right.length && left.every((item, index) => isSameItem(item, right[index]));
+    return (
+      isJsonArray(left) &&
+      isJsonArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => isSameItem(item, right[index]))
+    );
   }
   if (!isObject(a) || !isObject(b)) return false;
   const keys = keysOf(a);

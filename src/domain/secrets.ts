@@ -76,7 +76,10 @@ function addArguments(args: readonly string[], found: Set<string>): void {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(argument)) addUrl(argument, found);
     const header = /^([\w-]+):\s*(.+)$/.exec(argument);
     const previous = args[index - 1] ?? '';
-    if (header !== null && (/^(?:-H|--headers?)$/.test(previous) || /^(?:proxy-)?authorization$/i.test(header[1] ?? ''))) {
+    if (
+      header !== null &&
+      (/^(?:-H|--headers?)$/.test(previous) || /^(?:proxy-)?authorization$/i.test(header[1] ?? ''))
+    ) {
       addHeader(header[1] ?? '', header[2] ?? '', found);
     }
     const assigned = /^(?:--?)?([\w.-]+)=([^]+)$/.exec(argument);

@@ -45,7 +45,9 @@ function isLocalPart(local: string): boolean {
 }
 
 function isDomain(domain: string): boolean {
-  return domain.split('.').every((label) => label.length <= 63 && /^[\p{L}\p{N}\p{M}-]+$/u.test(label) && !/^-|-$/.test(label));
+  return domain
+    .split('.')
+    .every((label) => label.length <= 63 && /^[\p{L}\p{N}\p{M}-]+$/u.test(label) && !/^-|-$/.test(label));
 }
 
 function isUri(text: string): boolean {

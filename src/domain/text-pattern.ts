@@ -5,22 +5,8 @@
  * with pattern × text and stops at a fixed budget. Single characters and classes are left to the built-in engine.
  */
 
-type Test = (unit: string) => boolean;
-
-type Instruction =
-  | { readonly op: 'unit'; readonly test: Test }
-  | { readonly op: 'split'; readonly to: readonly [number, number] }
-  | { readonly op: 'jump'; readonly to: number }
-  | { readonly op: 'assert'; readonly holds: (units: readonly string[], at: number) => boolean }
-  | { readonly op: 'look'; readonly program: readonly Instruction[]; readonly negate: boolean }
-  | { readonly op: 'match' };
-
-type Node =
-  | { readonly kind: 'leaf'; readonly instruction: Instruction }
-  | { readonly kind: 'all'; readonly parts: readonly Node[] }
-  | { readonly kind: 'either'; readonly parts: readonly Node[] }
-  | { readonly kind: 'repeat'; readonly node: Node; readonly min: number; readonly max: number }
-  | { readonly kind: 'look'; readonly node: Node; readonly negate: boolean };
+import type { Instruction, PatternNode } from './pattern-program.ts';
+import { matchesNode } from './pattern-program.ts';
 
 interface Reader {
   readonly source: string;
@@ -28,14 +14,8 @@ interface Reader {
   at: number;
 }
 
-interface Budget {
-  left: number;
-}
-
 const maxPatternLength = 512;
 const maxTextLength = 10_000;
-const maxInstructions = 4_000;
-const maxWork = 4_000_000;
 
 /**
  * Tells whether a text matches a JSON Schema `pattern` (unanchored, as the standard says).
@@ -51,9 +31,7 @@ export function matchesPattern(pattern: string, text: string): boolean | undefin
   const reader: Reader = { source: pattern, unicode, at: 0 };
   const node = readEither(reader);
   if (node === undefined || reader.at < pattern.length) return undefined;
-  const program = compile(node);
-  if (program === undefined) return undefined;
-  return run(program, unicode ? Array.from(text) : text.split(''), 0, true, { left: maxWork });
+  return matchesNode(node, unicode ? Array.from(text) : text.split(''));
 }
 
 function isValid(pattern: string, flags: string): boolean {
@@ -64,8 +42,8 @@ function isValid(pattern: string, flags: string): boolean {
   }
 }
 
-function readEither(reader: Reader): Node | undefined {
-  const parts: Node[] = [];
+function readEither(reader: Reader): PatternNode | undefined {
+  const parts: PatternNode[] = [];
   for (;;) {
     const part = readAll(reader);
     if (part === undefined) return undefined;
@@ -75,8 +53,8 @@ function readEither(reader: Reader): Node | undefined {
   }
 }
 
-function readAll(reader: Reader): Node | undefined {
-  const parts: Node[] = [];
+function readAll(reader: Reader): PatternNode | undefined {
+  const parts: PatternNode[] = [];
   for (;;) {
     const next = reader.source[reader.at];
     if (next === undefined || next === '|' || next === ')') return { kind: 'all', parts };
@@ -86,7 +64,7 @@ function readAll(reader: Reader): Node | undefined {
   }
 }
 
-function readRepeat(reader: Reader, node: Node): Node {
+function readRepeat(reader: Reader, node: PatternNode): PatternNode {
   const found = take(reader, /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y);
   if (found === undefined) return node;
   const [, sign, low, comma, high] = found;
@@ -96,7 +74,7 @@ function readRepeat(reader: Reader, node: Node): Node {
   return { kind: 'repeat', node, min, max: high === '' ? Infinity : Number(high) };
 }
 
-function readAtom(reader: Reader): Node | undefined {
+function readAtom(reader: Reader): PatternNode | undefined {
   switch (reader.source[reader.at]) {
     case undefined:
       return undefined;
@@ -121,7 +99,7 @@ function readAtom(reader: Reader): Node | undefined {
   }
 }
 
-function readGroup(reader: Reader): Node | undefined {
+function readGroup(reader: Reader): PatternNode | undefined {
   const open = take(reader, /\((?:\?(?:[:=!]|<[^=!>][^>]*>))?/y)?.[0];
   if (open === undefined || (open === '(' && reader.source[reader.at] === '?')) return undefined;
   const node = readEither(reader);
@@ -131,7 +109,7 @@ function readGroup(reader: Reader): Node | undefined {
   return node;
 }
 
-function readEscape(reader: Reader): Node | undefined {
+function readEscape(reader: Reader): PatternNode | undefined {
   const edge = take(reader, /\\([bB])/y)?.[1];
   if (edge !== undefined) return leaf({ op: 'assert', holds: (units, at) => isEdge(units, at) === (edge === 'b') });
   const unicodeEscape =
@@ -140,7 +118,7 @@ function readEscape(reader: Reader): Node | undefined {
 }
 
 /** Reads an atom that takes one character, and lets the built-in engine test single characters against it. */
-function readUnit(reader: Reader, shape: RegExp): Node | undefined {
+function readUnit(reader: Reader, shape: RegExp): PatternNode | undefined {
   const atom = take(reader, shape)?.[0];
   if (atom === undefined) return undefined;
   const expression = new RegExp(`^(?:${atom})$`, reader.unicode ? 'u' : '');
@@ -155,7 +133,7 @@ function take(reader: Reader, shape: RegExp): readonly (string | undefined)[] | 
   return found;
 }
 
-function leaf(instruction: Instruction): Node {
+function leaf(instruction: Instruction): PatternNode {
   return { kind: 'leaf', instruction };
 }
 
@@ -165,130 +143,4 @@ function isEdge(units: readonly string[], at: number): boolean {
 
 function isWordUnit(unit: string | undefined): boolean {
   return unit !== undefined && /^\w$/.test(unit);
-}
-
-function compile(node: Node): readonly Instruction[] | undefined {
-  const program: Instruction[] = [];
-  if (!emit(node, program)) return undefined;
-  program.push({ op: 'match' });
-  return program;
-}
-
-/** Appends a node's instructions. False when the program gets too long or a part cannot be compiled. */
-function emit(node: Node, program: Instruction[]): boolean {
-  if (program.length > maxInstructions) return false;
-  switch (node.kind) {
-    case 'leaf':
-      program.push(node.instruction);
-      return true;
-    case 'all':
-      return node.parts.every((part) => emit(part, program));
-    case 'either':
-      return emitEither(node.parts, program);
-    case 'repeat':
-      return emitRepeat(node.node, node.min, node.max, program);
-    case 'look': {
-      const inner = compile(node.node);
-      if (inner === undefined) return false;
-      program.push({ op: 'look', program: inner, negate: node.negate });
-      return true;
-    }
-  }
-}
-
-function emitEither(parts: readonly Node[], program: Instruction[]): boolean {
-  const exits: number[] = [];
-  for (const [index, part] of parts.entries()) {
-    const isLast = index === parts.length - 1;
-    const split = program.length;
-    if (!isLast) program.push({ op: 'match' });
-    if (!emit(part, program)) return false;
-    if (isLast) break;
-    exits.push(program.length);
-    program.push({ op: 'match' });
-    program[split] = { op: 'split', to: [split + 1, program.length] };
-  }
-  for (const exit of exits) program[exit] = { op: 'jump', to: program.length };
-  return true;
-}
-
-function emitRepeat(node: Node, min: number, max: number, program: Instruction[]): boolean {
-  if (min > maxInstructions || (max !== Infinity && max > maxInstructions)) return false;
-  for (let count = 0; count < min; count += 1) if (!emit(node, program)) return false;
-  if (max === Infinity) {
-    const split = program.length;
-    program.push({ op: 'match' });
-    if (!emit(node, program)) return false;
-    program.push({ op: 'jump', to: split });
-    program[split] = { op: 'split', to: [split + 1, program.length] };
-    return true;
-  }
-  const splits: number[] = [];
-  for (let count = min; count < max; count += 1) {
-    splits.push(program.length);
-    program.push({ op: 'match' });
-    if (!emit(node, program)) return false;
-  }
-  for (const split of splits) program[split] = { op: 'split', to: [split + 1, program.length] };
-  return true;
-}
-
-/** Follows every way through the program at once. `undefined`: the budget ran out. */
-function run(program: readonly Instruction[], units: readonly string[], from: number, anywhere: boolean, budget: Budget): boolean | undefined {
-  let waiting: number[] = [];
-  for (let at = from; at <= units.length; at += 1) {
-    const reached = follow(program, anywhere || at === from ? [...waiting, 0] : waiting, units, at, budget);
-    if (typeof reached === 'boolean' || reached === undefined) return reached;
-    const unit = units[at];
-    if (unit === undefined || (reached.length === 0 && !anywhere)) return false;
-    waiting = [];
-    for (const index of reached) {
-      const instruction = program[index];
-      if (instruction?.op === 'unit' && instruction.test(unit)) waiting.push(index + 1);
-    }
-  }
-  return false;
-}
-
-/** The `unit` instructions reachable without taking a character, or true when a match is. */
-function follow(
-  program: readonly Instruction[],
-  starts: readonly number[],
-  units: readonly string[],
-  at: number,
-  budget: Budget,
-): readonly number[] | true | undefined {
-  const stack = [...starts];
-  const seen = new Set<number>();
-  const reached: number[] = [];
-  for (let index = stack.pop(); index !== undefined; index = stack.pop()) {
-    const instruction = program[index];
-    if (instruction === undefined || seen.has(index)) continue;
-    seen.add(index);
-    budget.left -= 1;
-    if (budget.left < 0) return undefined;
-    switch (instruction.op) {
-      case 'match':
-        return true;
-      case 'unit':
-        reached.push(index);
-        break;
-      case 'jump':
-        stack.push(instruction.to);
-        break;
-      case 'split':
-        stack.push(...instruction.to);
-        break;
-      case 'assert':
-        if (instruction.holds(units, at)) stack.push(index + 1);
-        break;
-      case 'look': {
-        const found = run(instruction.program, units, at, false, budget);
-        if (found === undefined) return undefined;
-        if (found !== instruction.negate) stack.push(index + 1);
-        break;
-      }
-    }
-  }
-  return reached;
 }

@@ -23,13 +23,17 @@ const maxUrlLength = 8_192;
  */
 export function checkUrl(url: unknown): UrlCheck {
   if (typeof url !== 'string') return refuse(`Expected a url as text, got ${url === null ? 'null' : typeof url}.`);
-  if (url.length > maxUrlLength) return refuse(`Expected a url of at most ${String(maxUrlLength)} characters, got ${String(url.length)}.`);
+  if (url.length > maxUrlLength)
+    return refuse(`Expected a url of at most ${String(maxUrlLength)} characters, got ${String(url.length)}.`);
   if (/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}\\]/u.test(url)) {
-    return refuse('Expected a url without spaces, control characters, text direction marks and backslashes, got one with some.');
+    return refuse(
+      'Expected a url without spaces, control characters, text direction marks and backslashes, got one with some.',
+    );
   }
   const authority = /^(https?):\/\/([^/?#]+)/i.exec(url)?.[2];
   const parsed = parse(url);
-  if (authority === undefined || parsed === undefined) return refuse('Expected an https url such as "https://example.com/", got something else.');
+  if (authority === undefined || parsed === undefined)
+    return refuse('Expected an https url such as "https://example.com/", got something else.');
   if (authority.includes('@')) return refuse('Expected a url without user name and password, got one with them.');
   if (parsed.protocol !== 'https:' && !isLoopback(parsed.hostname)) {
     return refuse(`Expected an https url, got http to "${parsed.host}". Only this machine may be reached over http.`);
@@ -56,7 +60,9 @@ function isLoopback(hostname: string): boolean {
 
 /** The readable host, if there is one and it leads back to exactly the same host. */
 function toUnicode(url: URL): string | undefined {
-  const labels = url.hostname.split('.').map((label) => (label.startsWith('xn--') ? (decodePunycode(label.slice(4)) ?? label) : label));
+  const labels = url.hostname
+    .split('.')
+    .map((label) => (label.startsWith('xn--') ? (decodePunycode(label.slice(4)) ?? label) : label));
   const hostname = labels.join('.');
   if (hostname === url.hostname) return undefined;
   const again = parse(`https://${hostname}/`);

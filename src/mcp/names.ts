@@ -45,13 +45,17 @@ const hashLength = 12;
 export function nameTools(tools: readonly RawTool[], options: NameToolsOptions = {}): ToolNames {
   const maxLength = options.maxLength ?? defaults.maxToolNameLength;
   if (!Number.isInteger(maxLength) || maxLength < 16 || maxLength > 128) {
-    throw new HoldfastError('invalid_argument', `Expected a longest tool name of 16 to 128 characters, got ${String(maxLength)}.`);
+    throw new HoldfastError(
+      'invalid_argument',
+      `Expected a longest tool name of 16 to 128 characters, got ${String(maxLength)}.`,
+    );
   }
   const identities = tools.map(identityOf);
   const candidates = new Map<string, Candidate>();
   for (const [index, raw] of tools.entries()) {
     const identity = identities[index] ?? '';
-    if (!candidates.has(identity)) candidates.set(identity, { raw, identity, base: `mcp__${sanitize(raw.server)}__${sanitize(raw.tool)}` });
+    if (!candidates.has(identity))
+      candidates.set(identity, { raw, identity, base: `mcp__${sanitize(raw.server)}__${sanitize(raw.tool)}` });
   }
   const named = assign([...candidates.values()], maxLength);
   const seen = new Set<string>();
@@ -64,7 +68,10 @@ export function nameTools(tools: readonly RawTool[], options: NameToolsOptions =
 }
 
 /** Plain names first; the others are settled in an order that is the raw names' own. */
-function assign(candidates: readonly Candidate[], maxLength: number): ReadonlyMap<string, { readonly name: string; readonly raw: RawTool }> {
+function assign(
+  candidates: readonly Candidate[],
+  maxLength: number,
+): ReadonlyMap<string, { readonly name: string; readonly raw: RawTool }> {
   const counts = new Map<string, number>();
   for (const { base } of candidates) counts.set(base, (counts.get(base) ?? 0) + 1);
   const isPlain = ({ base }: Candidate): boolean => base.length <= maxLength && counts.get(base) === 1;
@@ -75,7 +82,9 @@ function assign(candidates: readonly Candidate[], maxLength: number): ReadonlyMa
     named.set(identity, { name, raw });
   };
   for (const candidate of candidates) if (isPlain(candidate)) give(candidate, candidate.base);
-  const others = candidates.filter((candidate) => !isPlain(candidate)).toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
+  const others = candidates
+    .filter((candidate) => !isPlain(candidate))
+    .toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
   for (const candidate of others) {
     let name = hashedName(candidate, maxLength, 0);
     for (let attempt = 1; taken.has(name); attempt += 1) name = hashedName(candidate, maxLength, attempt);

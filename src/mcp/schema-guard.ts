@@ -37,7 +37,8 @@ export function guardSchema(schema: unknown): SchemaCheck {
 
   function enter(value: object): string | undefined {
     if (open.has(value)) return 'Expected a schema of JSON, got one that contains itself.';
-    if (levels.length >= maxSchemaDepth) return `Expected a schema of at most ${String(maxSchemaDepth)} levels, got a deeper one.`;
+    if (levels.length >= maxSchemaDepth)
+      return `Expected a schema of at most ${String(maxSchemaDepth)} levels, got a deeper one.`;
     const children = childrenOf(value, maxSchemaBytes - bytes);
     if (children === undefined) return tooLarge;
     open.add(value);
@@ -89,7 +90,8 @@ function refuse(reason: string): SchemaCheck {
 
 /** What is in an array or object, as JSON writes it; `undefined` when that alone is more than `room` bytes. */
 function childrenOf(value: object, room: number): Level['children'] | undefined {
-  if (Array.isArray(value)) return value.length > room ? undefined : value.map((item: unknown) => [undefined, item] as const);
+  if (Array.isArray(value))
+    return value.length > room ? undefined : value.map((item: unknown) => [undefined, item] as const);
   const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
   return entries.length * 4 > room ? undefined : entries.filter(([, item]) => isJson(item));
 }

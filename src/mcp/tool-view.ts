@@ -63,11 +63,19 @@ const remembered = new WeakMap<readonly ListedTool[], readonly Remembered[]>();
 export function toolView(sources: readonly ToolSource[], options: ToolViewOptions): ToolView {
   const key = sources[0]?.tools;
   const before = key === undefined ? [] : (remembered.get(key) ?? []);
-  const hit = before.find((each) => each.maxToolNameLength === options.maxToolNameLength && isSame(each.sources, sources));
+  const hit = before.find(
+    (each) => each.maxToolNameLength === options.maxToolNameLength && isSame(each.sources, sources),
+  );
   if (hit !== undefined) return hit.view;
   const view = makeView(sources, options);
   if (key !== undefined) {
-    remembered.set(key, [{ sources: [...sources], maxToolNameLength: options.maxToolNameLength, view }, ...before].slice(0, maxRemembered));
+    remembered.set(
+      key,
+      [{ sources: [...sources], maxToolNameLength: options.maxToolNameLength, view }, ...before].slice(
+        0,
+        maxRemembered,
+      ),
+    );
   }
   return view;
 }
@@ -90,7 +98,13 @@ function isSame(before: readonly ToolSource[], now: readonly ToolSource[]): bool
     before.length === now.length &&
     before.every((a, index) => {
       const b = now[index];
-      return b !== undefined && a.tools === b.tools && a.config.tools === b.config.tools && a.server === b.server && a.origin === b.origin;
+      return (
+        b !== undefined &&
+        a.tools === b.tools &&
+        a.config.tools === b.config.tools &&
+        a.server === b.server &&
+        a.origin === b.origin
+      );
     })
   );
 }
@@ -122,6 +136,19 @@ function filterOf(settings: ToolSettings | undefined): (tool: string) => boolean
 
 function routeOf({ server, origin }: ToolSource, tool: ListedTool, name: string): ToolRoute {
   const readOnly = tool.annotations?.readOnlyHint === true;
-  const info: ToolInfo = Object.freeze({ ...tool, name, server, tool: tool.name, origin, fingerprint: fingerprint(tool) });
-  return Object.freeze({ server, tool: tool.name, readOnly, idempotent: readOnly || tool.annotations?.idempotentHint === true, info });
+  const info: ToolInfo = Object.freeze({
+    ...tool,
+    name,
+    server,
+    tool: tool.name,
+    origin,
+    fingerprint: fingerprint(tool),
+  });
+  return Object.freeze({
+    server,
+    tool: tool.name,
+    readOnly,
+    idempotent: readOnly || tool.annotations?.idempotentHint === true,
+    info,
+  });
 }

@@ -28,7 +28,8 @@ test('PO-1 prompt always asks and approve never does', () => {
 });
 
 test('PO-1 writes asks unless the tool only reads', () => {
-  for (const annotations of combinations) expect(needsApproval('writes', annotations)).toBe(annotations?.readOnlyHint !== true);
+  for (const annotations of combinations)
+    expect(needsApproval('writes', annotations)).toBe(annotations?.readOnlyHint !== true);
 });
 
 test.each<[ToolAnnotations | undefined, boolean]>([
@@ -52,7 +53,9 @@ test.each<[ToolAnnotations | undefined, boolean]>([
 
 test('PO-1 auto asks for everything destructive and for nothing else that only reads', () => {
   const destructive = combinations.filter((annotations) => annotations?.destructiveHint === true);
-  const reading = combinations.filter((annotations) => annotations?.readOnlyHint === true && annotations.destructiveHint !== true);
+  const reading = combinations.filter(
+    (annotations) => annotations?.readOnlyHint === true && annotations.destructiveHint !== true,
+  );
   expect([destructive.length, reading.length]).toEqual([9, 6]);
   expect(destructive.every((annotations) => needsApproval('auto', annotations))).toBe(true);
   expect(reading.some((annotations) => needsApproval('auto', annotations))).toBe(false);
@@ -66,7 +69,9 @@ test('PO-1 the tool goes before its server, the server before the thread, the th
         const config: ServerConfig = {
           command: 'x',
           ...(server === undefined ? {} : { approval: server }),
-          tools: { perTool: { 'delete.all': tool === undefined ? {} : { approval: tool }, other: { approval: 'prompt' } } },
+          tools: {
+            perTool: { 'delete.all': tool === undefined ? {} : { approval: tool }, other: { approval: 'prompt' } },
+          },
         };
         const policy = thread === undefined ? {} : { approval: thread };
         expect(approvalMode(policy, config, 'delete.all', 'auto')).toBe(tool ?? server ?? thread ?? 'auto');

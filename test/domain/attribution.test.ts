@@ -8,7 +8,10 @@ function call(id: string, request?: string): CallInFlight {
 }
 
 test('EL-11 the stream of a request names its call among many', () => {
-  expect(attribute({ request: '2' }, [call('a', '1'), call('b', '2')])).toEqual({ attribution: 'call', call: call('b', '2') });
+  expect(attribute({ request: '2' }, [call('a', '1'), call('b', '2')])).toEqual({
+    attribution: 'call',
+    call: call('b', '2'),
+  });
 });
 
 test('EL-11 the only call in flight asked', () => {
@@ -16,7 +19,10 @@ test('EL-11 the only call in flight asked', () => {
 });
 
 test('EL-11 with several calls in flight all are candidates, in their order', () => {
-  expect(attribute({}, [call('b'), call('a')])).toEqual({ attribution: 'ambiguous', candidates: [call('b'), call('a')] });
+  expect(attribute({}, [call('b'), call('a')])).toEqual({
+    attribution: 'ambiguous',
+    candidates: [call('b'), call('a')],
+  });
 });
 
 test('EL-11 with no call in flight the server asked', () => {
@@ -39,9 +45,12 @@ test('EL-11 what is attributed is always in flight, and to one call only where n
   const inFlight = fc.array(fc.tuple(id, fc.option(request, { nil: undefined })).map(([name, key]) => call(name, key)));
   fc.assert(
     fc.property(fc.option(request, { nil: undefined }), inFlight, (asked, calls) => {
-      const possible = new Set(calls.filter((each) => asked === undefined || each.request === asked).map((each) => each.call));
+      const possible = new Set(
+        calls.filter((each) => asked === undefined || each.request === asked).map((each) => each.call),
+      );
       const result = attribute(asked === undefined ? {} : { request: asked }, calls);
-      const named = result.attribution === 'call' ? [result.call] : result.attribution === 'ambiguous' ? result.candidates : [];
+      const named =
+        result.attribution === 'call' ? [result.call] : result.attribution === 'ambiguous' ? result.candidates : [];
       expect(new Set(named.map((each) => each.call))).toEqual(possible);
       expect(named.length).toBe(possible.size);
       for (const each of named) expect(calls).toContain(each);

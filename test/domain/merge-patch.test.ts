@@ -12,7 +12,11 @@ test.each<[Json, Json, Json]>([
   [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
   [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
   [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
-  [['a', 'b'], ['c', 'd'], ['c', 'd']],
+  [
+    ['a', 'b'],
+    ['c', 'd'],
+    ['c', 'd'],
+  ],
   [{ a: 'b' }, ['c'], ['c']],
   [{ a: 'foo' }, null, null],
   [{ a: 'foo' }, 'bar', 'bar'],
@@ -55,7 +59,12 @@ test('WS-1 names of prototypes are members like others', () => {
 });
 
 const { object } = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
-  value: fc.oneof({ maxDepth: 3 }, fc.constantFrom<Json[]>(1, 'x', true, null, [], [1, null]), tie('object'), fc.array(tie('value'), { maxLength: 2 })),
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<Json[]>(1, 'x', true, null, [], [1, null]),
+    tie('object'),
+    fc.array(tie('value'), { maxLength: 2 }),
+  ),
   object: fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__', 'toString'), tie('value'), { maxKeys: 3 }),
 }));
 

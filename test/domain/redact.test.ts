@@ -30,9 +30,21 @@ describe('SE-1 redactor', () => {
   test('SE-1 finds the percent-encoded and the JSON-escaped form', () => {
     const redactor = createRedactor();
     redactor.add('pa ss/w"ö\nrd');
-    for (const form of ['pa ss/w"ö\nrd', 'pa%20ss%2Fw%22%C3%B6%0Ard', 'pa+ss%2Fw%22%C3%B6%0Ard', 'pa%20ss%2fw%22%c3%b6%0ard', 'pa ss/w\\"ö\\nrd']) {
+    for (const form of [
+      'pa ss/w"ö\nrd',
+      'pa%20ss%2Fw%22%C3%B6%0Ard',
+      'pa+ss%2Fw%22%C3%B6%0Ard',
+      'pa%20ss%2fw%22%c3%b6%0ard',
+      'pa ss/w\\"ö\\nrd',
+    ]) {
       expect(redactor.text(`<${form}>`)).toBe('<[redacted]>');
     }
+  });
+
+  test('SE-1 takes a secret that is no well-formed text', () => {
+    const redactor = createRedactor();
+    redactor.add('\ud800-secret');
+    expect(redactor.text('a \ud800-secret')).toBe('a [redacted]');
   });
 
   test('SE-1 a secret that begins with another is taken whole, and overlapping ones leave nothing', () => {
@@ -86,28 +98,70 @@ describe('SE-1 redactor', () => {
     expect(JSON.stringify(output)).toBe('{"__proto__":"[redacted]"}');
   });
 
-  test('SE-1 many secrets and a large text are one pass', () => {
+  test('SE-1 finds each of many secrets in a large text', () => {
     const redactor = createRedactor();
-    const secrets = Array.from({ length: 1_000 }, (_, index) => `secret-number-${String(index * 7_919)}-${String(index)}`);
+    const secrets = Array.from(
+      { length: 1_000 },
+      (_, index) => `secret-number-${String(index * 7_919)}-${String(index)}`,
+    );
     for (const secret of secrets) redactor.add(secret);
     const text = 'lorem ipsum dolor sit amet '.repeat(40_000) + secrets.join(' ');
-    expect(redactor.text(text)).toBe('lorem ipsum dolor sit amet '.repeat(40_000) + secrets.map(() => '[redacted]').join(' '));
+    expect(redactor.text(text)).toBe(
+      'lorem ipsum dolor sit amet '.repeat(40_000) + secrets.map(() => '[redacted]').join(' '),
+    );
+  });
+
+  test('SE-1 marks exactly the characters that secrets cover', () => {
+    const unit = fc.constantFrom('a', 'b', 'é');
+    const secret = fc.string({ unit, minLength: 8, maxLength: 10 });
+    fc.assert(
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.oneof(secret, fc.string({ unit }), fc.nat(5))),
+        (secrets, parts) => {
+          const redactor = createRedactor();
+          for (const each of secrets) redactor.add(each);
+          const text = parts
+            .map((part) => (typeof part === 'number' ? (secrets[part % secrets.length] ?? '') : part))
+            .join('');
+          const covered = text
+            .split('')
+            .map((_, at) =>
+              secrets.some((each) =>
+                text.split('').some((__, from) => from <= at && at < from + each.length && text.startsWith(each, from)),
+              ),
+            );
+          const kept = text.split('').filter((_, at) => covered[at] === false);
+          expect(redactor.text(text).replaceAll('[redacted]', '')).toBe(kept.join(''));
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   test('SE-1 no secret is left in any value, and values without one are the same reference', () => {
-    const secret = fc.string({ unit: fc.constantFrom('a', 'b', '"', '\\', '$', '.', ' ', 'é', '%'), minLength: 8, maxLength: 12 });
+    const secret = fc.string({
+      unit: fc.constantFrom('a', 'b', '"', '\\', '$', '.', ' ', 'é', '%'),
+      minLength: 8,
+      maxLength: 12,
+    });
     fc.assert(
-      fc.property(fc.array(secret, { minLength: 1, maxLength: 5 }), fc.jsonValue(), fc.array(fc.nat(4)), (secrets, noise, order) => {
-        const redactor = createRedactor();
-        for (const each of secrets) redactor.add(each);
-        const glued = order.map((index) => secrets[index % secrets.length] ?? '').join('');
-        const value = { noise, glued: `x${glued}y`, nested: [{ [`k${glued}`]: glued }] };
-        const output = JSON.stringify(redactor.value(value));
-        const hidden = secrets.filter((each) => !'[redacted]'.includes(each) && glued.includes(each));
-        for (const each of hidden) expect(output).not.toContain(JSON.stringify(each).slice(1, -1));
-        const once = redactor.value(value);
-        expect(redactor.value(once)).toEqual(once);
-      }),
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 5 }),
+        fc.jsonValue(),
+        fc.array(fc.nat(4)),
+        (secrets, noise, order) => {
+          const redactor = createRedactor();
+          for (const each of secrets) redactor.add(each);
+          const glued = order.map((index) => secrets[index % secrets.length] ?? '').join('');
+          const value = { noise, glued: `x${glued}y`, nested: [{ [`k${glued}`]: glued }] };
+          const output = JSON.stringify(redactor.value(value));
+          const hidden = secrets.filter((each) => !'[redacted]'.includes(each) && glued.includes(each));
+          for (const each of hidden) expect(output).not.toContain(JSON.stringify(each).slice(1, -1));
+          const once = redactor.value(value);
+          expect(redactor.value(once)).toEqual(once);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -116,16 +170,60 @@ describe('SE-1 redactor', () => {
 describe('SE-1 secrets of a configuration', () => {
   test.each<[string, ServerConfig, readonly string[]]>([
     ['nothing in a plain one', { command: 'node', args: ['server.js', '--verbose', '--port', '8080-8090'] }, []],
-    ['the argument after a flag', { command: 'x', args: ['--api-key', 'k-12345678', '--name', 'harmless-name'] }, ['k-12345678']],
-    ['an assigned flag', { command: 'x', args: ['--token=t-12345678', '--secret=', '--apiKey=k-12345678'] }, ['t-12345678', 'k-12345678']],
+    [
+      'the argument after a flag',
+      { command: 'x', args: ['--api-key', 'k-12345678', '--name', 'harmless-name'] },
+      ['k-12345678'],
+    ],
+    [
+      'an assigned flag',
+      { command: 'x', args: ['--token=t-12345678', '--secret=', '--apiKey=k-12345678'] },
+      ['t-12345678', 'k-12345678'],
+    ],
     ['a single dash', { command: 'x', args: ['-password', 'p-12345678'] }, ['p-12345678']],
     ['no flag after a flag', { command: 'x', args: ['--no-key', '--verbose-output'] }, []],
-    ['no word that only contains one', { command: 'x', args: ['--keyboard-layout', 'dvorak-programmer', '--tokenizer', 'sentencepiece'] }, []],
-    ['a variable given to a container', { command: 'docker', args: ['run', '-e', 'GITHUB_TOKEN=ghp_12345678', '-e', 'MODE=production'] }, ['ghp_12345678']],
-    ['a header argument', { command: 'npx', args: ['mcp-remote', 'https://a.example/', '--header', 'Authorization: Bearer b-12345678'] }, ['Bearer b-12345678', 'b-12345678']],
-    ['user info in an argument', { command: 'x', args: ['postgres://user:p%40ss-word@db.example/x'] }, ['p%40ss-word', 'p@ss-word', 'dXNlcjpwQHNzLXdvcmQ=']],
-    ['an environment value', { command: 'x', env: { WHATEVER: 'w-12345678', PATH: '/usr/local/bin', node_env: 'production', LC_ALL: 'en_US.UTF-8', SHORT: 'short' } }, ['w-12345678']],
-    ['a header and its token', { url: 'https://a.example/mcp', headers: { Authorization: 'Bearer b-12345678', 'X-Api-Key': 'k-12345678', Accept: 'application/json' } }, ['Bearer b-12345678', 'b-12345678', 'k-12345678']],
+    [
+      'no word that only contains one',
+      { command: 'x', args: ['--keyboard-layout', 'dvorak-programmer', '--tokenizer', 'sentencepiece'] },
+      [],
+    ],
+    [
+      'a variable given to a container',
+      { command: 'docker', args: ['run', '-e', 'GITHUB_TOKEN=ghp_12345678', '-e', 'MODE=production'] },
+      ['ghp_12345678'],
+    ],
+    [
+      'a header argument',
+      { command: 'npx', args: ['mcp-remote', 'https://a.example/', '--header', 'Authorization: Bearer b-12345678'] },
+      ['Bearer b-12345678', 'b-12345678'],
+    ],
+    [
+      'user info in an argument',
+      { command: 'x', args: ['postgres://user:p%40ss-word@db.example/x'] },
+      ['p%40ss-word', 'p@ss-word', 'dXNlcjpwQHNzLXdvcmQ='],
+    ],
+    [
+      'an environment value',
+      {
+        command: 'x',
+        env: {
+          WHATEVER: 'w-12345678',
+          PATH: '/usr/local/bin',
+          node_env: 'production',
+          LC_ALL: 'en_US.UTF-8',
+          SHORT: 'short',
+        },
+      },
+      ['w-12345678'],
+    ],
+    [
+      'a header and its token',
+      {
+        url: 'https://a.example/mcp',
+        headers: { Authorization: 'Bearer b-12345678', 'X-Api-Key': 'k-12345678', Accept: 'application/json' },
+      },
+      ['Bearer b-12345678', 'b-12345678', 'k-12345678'],
+    ],
     ['query values', { url: 'https://a.example/mcp?api_key=k%2F1234567&mode=ro' }, ['k%2F1234567', 'k/1234567']],
     ['an unreadable url', { url: 'not a url' }, []],
   ])('SE-1 finds %s', (_what, config, secrets) => {

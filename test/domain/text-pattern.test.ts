@@ -34,6 +34,9 @@ describe('EL-4 patterns', () => {
     ['(', '('],
     ['a{5000}', 'a'],
     ['(a{99}){99}', 'a'],
+    ['((((){999}){999}){999}){999}', 'a'],
+    ['((?=(?=a{999}){999}){999}){999}', 'a'],
+    ['a{0,99999999999999999999}', 'a'],
     ['a'.repeat(513), 'a'],
     ['a', 'a'.repeat(10_001)],
   ])('EL-4 %s is not evaluated', (pattern, text) => {
@@ -61,9 +64,15 @@ describe('EL-4 patterns', () => {
         tie('pattern').map((inner) => `(?=${inner})`),
         tie('pattern').map((inner) => `(?!${inner})`),
       ),
-      pattern: fc.array(fc.array(tie('item'), { maxLength: 3 }).map((items) => items.join('')), { minLength: 1, maxLength: 2 }).map((parts) => parts.join('|')),
+      pattern: fc
+        .array(
+          fc.array(tie('item'), { maxLength: 3 }).map((items) => items.join('')),
+          { minLength: 1, maxLength: 2 },
+        )
+        .map((parts) => parts.join('|')),
     }));
-    const text = fc.array(fc.constantFrom('a', 'b', '1', '-', '.', ' ', '😀'), { maxLength: 6 }).map((units) => units.join(''));
+    // No pairs of surrogates: the built-in engine also looks for matches between the two halves of one.
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '1', '-', '.', ' ', 'é', '\n'), maxLength: 6 });
     fc.assert(
       fc.property(pattern, text, (source, input) => {
         const mine = matchesPattern(source, input);

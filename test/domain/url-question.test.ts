@@ -86,7 +86,26 @@ test('EL-5 leaves a label that is not punycode as it is', () => {
 });
 
 test('EL-5 reads every internationalised host as the platform does', () => {
-  const letters = fc.constantFrom('a', 'b', '1', 'ü', 'é', 'я', 'п', '中', '文', 'あ', 'ß', 'ç', 'ł', 'ğ', 'א', '😀', '𝒜', '-');
+  const letters = fc.constantFrom(
+    'a',
+    'b',
+    '1',
+    'ü',
+    'é',
+    'я',
+    'п',
+    '中',
+    '文',
+    'あ',
+    'ß',
+    'ç',
+    'ł',
+    'ğ',
+    'א',
+    '😀',
+    '𝒜',
+    '-',
+  );
   const label = fc.array(letters, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(fc.array(label, { minLength: 1, maxLength: 3 }), (labels) => {
@@ -95,7 +114,12 @@ test('EL-5 reads every internationalised host as the platform does', () => {
       const check = checkUrl(url);
       const { hostname } = new URL(url);
       const readable = domainToUnicode(hostname);
-      expect(check).toEqual({ ok: true, url, host: hostname, ...(readable === hostname ? {} : { hostUnicode: readable }) });
+      expect(check).toEqual({
+        ok: true,
+        url,
+        host: hostname,
+        ...(readable === hostname ? {} : { hostUnicode: readable }),
+      });
     }),
     { numRuns: 1_000 },
   );
@@ -103,12 +127,18 @@ test('EL-5 reads every internationalised host as the platform does', () => {
 
 test('EL-5 an allowed url goes to the host that is shown, whatever the text', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' }).map((rest) => `https://${rest}`)), (url) => {
-      const check = checkUrl(url);
-      if (!check.ok) return;
-      const parsed = new URL(url);
-      expect([check.url, check.host, parsed.username, parsed.password]).toEqual([url, parsed.host, '', '']);
-    }),
+    fc.property(
+      fc.oneof(
+        fc.webUrl(),
+        fc.string({ unit: 'binary' }).map((rest) => `https://${rest}`),
+      ),
+      (url) => {
+        const check = checkUrl(url);
+        if (!check.ok) return;
+        const parsed = new URL(url);
+        expect([check.url, check.host, parsed.username, parsed.password]).toEqual([url, parsed.host, '', '']);
+      },
+    ),
     { numRuns: 2_000 },
   );
 });

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import type { RawTool } from '../../src/mcp/names.ts';
 import { nameTools } from '../../src/mcp/names.ts';
 
-function namesOf(pairs: readonly (readonly [server: string, tool: string])[], maxLength = 64): readonly (string | undefined)[] {
+function namesOf(
+  pairs: readonly (readonly [server: string, tool: string])[],
+  maxLength = 64,
+): readonly (string | undefined)[] {
   return nameTools(
     pairs.map(([server, tool]) => ({ server, tool })),
     { maxLength },
@@ -12,33 +15,47 @@ function namesOf(pairs: readonly (readonly [server: string, tool: string])[], ma
 }
 
 function hashOf(server: string, tool: string): string {
-  return createHash('sha256').update(JSON.stringify([server, tool])).digest('hex').slice(0, 12);
+  return createHash('sha256')
+    .update(JSON.stringify([server, tool]))
+    .digest('hex')
+    .slice(0, 12);
 }
 
 test('NM-1 names a tool by its server and its own name, hyphens kept', () => {
-  expect(namesOf([['docs', 'search'], ['my-server', 'get-page'], ['a.b/c', 'x y'], ['Ü', ''], ['', 'x😀']])).toEqual([
-    'mcp__docs__search',
-    'mcp__my-server__get-page',
-    'mcp__a_b_c__x_y',
-    'mcp______',
-    'mcp_____x_',
-  ]);
+  expect(
+    namesOf([
+      ['docs', 'search'],
+      ['my-server', 'get-page'],
+      ['a.b/c', 'x y'],
+      ['Ü', ''],
+      ['', 'x😀'],
+    ]),
+  ).toEqual(['mcp__docs__search', 'mcp__my-server__get-page', 'mcp__a_b_c__x_y', 'mcp______', 'mcp_____x_']);
 });
 
 test('NM-1 tools that would share a name all get a hash of their raw names', () => {
-  expect(namesOf([['a', 'b_c'], ['a', 'b.c'], ['a', 'other']])).toEqual([
-    `mcp__a__b_c_${hashOf('a', 'b_c')}`,
-    `mcp__a__b_c_${hashOf('a', 'b.c')}`,
-    'mcp__a__other',
+  expect(
+    namesOf([
+      ['a', 'b_c'],
+      ['a', 'b.c'],
+      ['a', 'other'],
+    ]),
+  ).toEqual([`mcp__a__b_c_${hashOf('a', 'b_c')}`, `mcp__a__b_c_${hashOf('a', 'b.c')}`, 'mcp__a__other']);
+  const [first, second] = namesOf([
+    ['a__b', 'c'],
+    ['a', 'b__c'],
   ]);
-  const [first, second] = namesOf([['a__b', 'c'], ['a', 'b__c']]);
   expect(first).toBe(`mcp__a__b__c_${hashOf('a__b', 'c')}`);
   expect(second).toBe(`mcp__a__b__c_${hashOf('a', 'b__c')}`);
 });
 
 test('NM-1 a long name is cut to exactly the limit', () => {
   const long = 'x'.repeat(100);
-  const names = namesOf([['server', `${long}1`], ['server', `${long}2`], ['server', 'x'.repeat(64 - 'mcp__server__'.length)]]);
+  const names = namesOf([
+    ['server', `${long}1`],
+    ['server', `${long}2`],
+    ['server', 'x'.repeat(64 - 'mcp__server__'.length)],
+  ]);
   expect(names.map((name) => name?.length)).toEqual([64, 64, 64]);
   expect(new Set(names).size).toBe(3);
   expect(names[0]).toBe(`mcp__server__${'x'.repeat(38)}_${hashOf('server', `${long}1`)}`);
@@ -48,20 +65,32 @@ test('NM-1 a long name is cut to exactly the limit', () => {
 
 test('NM-1 a raw name that equals the hashed name of another keeps it, and the other is hashed again', () => {
   const taken = `b_c_${hashOf('a', 'b.c')}`;
-  const names = namesOf([['a', 'b_c'], ['a', 'b.c'], ['a', taken]]);
+  const names = namesOf([
+    ['a', 'b_c'],
+    ['a', 'b.c'],
+    ['a', taken],
+  ]);
   expect(names[2]).toBe(`mcp__a__${taken}`);
   expect(new Set(names).size).toBe(3);
   expect(names[1]).toMatch(/^mcp__a__b_c_[0-9a-f]{12}$/);
 });
 
 test('NM-1 of the same raw names given twice the first counts', () => {
-  const { names, lookup } = nameTools([{ server: 'a', tool: 'b' }, { server: 'a', tool: 'b' }]);
+  const { names, lookup } = nameTools([
+    { server: 'a', tool: 'b' },
+    { server: 'a', tool: 'b' },
+  ]);
   expect(names).toEqual(['mcp__a__b', undefined]);
   expect([...lookup]).toEqual([['mcp__a__b', { server: 'a', tool: 'b' }]]);
 });
 
 test('NM-1 raw names with NUL or unpaired surrogates are kept apart', () => {
-  const names = namesOf([['a\0b', 'c'], ['a', 'b\0c'], ['x', '\ud800'], ['x', '\ud801']]);
+  const names = namesOf([
+    ['a\0b', 'c'],
+    ['a', 'b\0c'],
+    ['x', '\ud800'],
+    ['x', '\ud801'],
+  ]);
   expect(new Set(names).size).toBe(4);
   expect(names).not.toContain(undefined);
 });
@@ -70,7 +99,11 @@ test.each([15, 129, 20.5, Number.NaN])('NM-1 refuses a limit of %d', (maxLength)
   expect(() => nameTools([], { maxLength })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
 });
 
-const rawName = fc.oneof(fc.string({ unit: 'binary', maxLength: 90 }), fc.constantFrom('a', 'a_b', 'a-b', 'a.b', 'a__b', 'b', ''), fc.string({ unit: fc.constantFrom('_', 'a', '.') }));
+const rawName = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 90 }),
+  fc.constantFrom('a', 'a_b', 'a-b', 'a.b', 'a__b', 'b', ''),
+  fc.string({ unit: fc.constantFrom('_', 'a', '.') }),
+);
 const rawTool: fc.Arbitrary<RawTool> = fc.record({ server: rawName, tool: rawName });
 
 test('NM-1 names fit the alphabet and the limit, are unique, and lead back to the raw names', () => {
@@ -115,7 +148,10 @@ test('NM-1 a tool with a name of its own renames no other', () => {
 });
 
 test('NM-1 names 2,048 tools that all collide', () => {
-  const tools = Array.from({ length: 2_048 }, (_, index) => ({ server: 's', tool: `tool${String.fromCodePoint(0x4e00 + index)}` }));
+  const tools = Array.from({ length: 2_048 }, (_, index) => ({
+    server: 's',
+    tool: `tool${String.fromCodePoint(0x4e00 + index)}`,
+  }));
   const { names, lookup } = nameTools(tools);
   expect(new Set(names).size).toBe(2_048);
   expect(lookup.size).toBe(2_048);

@@ -13,7 +13,12 @@ function listed(name: string, more: Partial<ListedTool> = {}): ListedTool {
 }
 
 function source(server: string, tools: readonly ListedTool[], settings?: ToolSettings): ToolSource {
-  return { server, tools, origin: 'stdio', config: { command: 'x', ...(settings === undefined ? {} : { tools: settings }) } };
+  return {
+    server,
+    tools,
+    origin: 'stdio',
+    config: { command: 'x', ...(settings === undefined ? {} : { tools: settings }) },
+  };
 }
 
 function shown(sources: readonly ToolSource[]): readonly string[] {
@@ -22,20 +27,59 @@ function shown(sources: readonly ToolSource[]): readonly string[] {
 
 describe('NM-5 what is shown', () => {
   test('NM-5 a tool carries its raw names, origin, fingerprint and everything its server listed', () => {
-    const tool = listed('read.file', { title: 'Read', description: 'Reads', annotations: { readOnlyHint: true }, outputSchema: {}, _meta: { a: 1 } });
+    const tool = listed('read.file', {
+      title: 'Read',
+      description: 'Reads',
+      annotations: { readOnlyHint: true },
+      outputSchema: {},
+      _meta: { a: 1 },
+    });
     const { tools, routes } = toolView([{ ...source('files', [tool]), origin: 'https://a.example' }], options);
-    expect(tools).toEqual([{ ...tool, name: 'mcp__files__read_file', server: 'files', tool: 'read.file', origin: 'https://a.example', fingerprint: fingerprint(tool) }]);
-    expect(routes.get('mcp__files__read_file')).toEqual({ server: 'files', tool: 'read.file', readOnly: true, idempotent: true, info: tools[0] });
+    expect(tools).toEqual([
+      {
+        ...tool,
+        name: 'mcp__files__read_file',
+        server: 'files',
+        tool: 'read.file',
+        origin: 'https://a.example',
+        fingerprint: fingerprint(tool),
+      },
+    ]);
+    expect(routes.get('mcp__files__read_file')).toEqual({
+      server: 'files',
+      tool: 'read.file',
+      readOnly: true,
+      idempotent: true,
+      info: tools[0],
+    });
     expect(tool.name).toBe('read.file');
   });
 
   test('NM-5 hints lead to routes only where they are true', () => {
-    const { routes } = toolView([source('s', [listed('a'), listed('b', { annotations: { idempotentHint: true } }), listed('c', { annotations: { readOnlyHint: false } })])], options);
-    expect([...routes.values()].map(({ readOnly, idempotent }) => [readOnly, idempotent])).toEqual([[false, false], [false, true], [false, false]]);
+    const { routes } = toolView(
+      [
+        source('s', [
+          listed('a'),
+          listed('b', { annotations: { idempotentHint: true } }),
+          listed('c', { annotations: { readOnlyHint: false } }),
+        ]),
+      ],
+      options,
+    );
+    expect([...routes.values()].map(({ readOnly, idempotent }) => [readOnly, idempotent])).toEqual([
+      [false, false],
+      [false, true],
+      [false, false],
+    ]);
   });
 
   test('NM-1 order is that of the servers and their lists, and a repeated raw name counts once', () => {
-    expect(shown([source('b', [listed('z'), listed('a'), listed('z', { description: 'again' })]), source('a', [listed('z')])])).toEqual(['mcp__b__z', 'mcp__b__a', 'mcp__a__z']);
+    expect(
+      shown([
+        source('b', [listed('z'), listed('a'), listed('z', { description: 'again' })]),
+        source('a', [listed('z')]),
+      ]),
+    ).toEqual(['mcp__b__z', 'mcp__b__a', 'mcp__a__z']);
   });
 
   test('NM-5 what is shown cannot be changed', () => {
@@ -49,7 +93,11 @@ describe('NM-2 filters', () => {
     const tools = [listed('a.b'), listed('a_b'), listed('c'), listed('d')];
     const view = toolView([source('s', tools, { allow: ['a.b', 'c'], deny: ['c'] })], options);
     expect(view.tools.map((tool) => tool.tool)).toEqual(['a.b']);
-    expect([...view.denied.values()]).toEqual([{ server: 's', tool: 'a_b' }, { server: 's', tool: 'c' }, { server: 's', tool: 'd' }]);
+    expect([...view.denied.values()]).toEqual([
+      { server: 's', tool: 'a_b' },
+      { server: 's', tool: 'c' },
+      { server: 's', tool: 'd' },
+    ]);
     expect(shown([source('s', tools, { deny: [] })])).toHaveLength(4);
     expect(shown([source('s', tools, { allow: [] })])).toEqual([]);
     expect(shown([source('s', tools, { allow: ['mcp__s__c'] })])).toEqual([]);
@@ -76,14 +124,20 @@ describe('NM-2 filters', () => {
     ['app', true],
     [null, true],
   ])('NM-2 _meta.ui of %j shows the tool: %s', (ui, visible) => {
-    const tool: ListedTool = { ...listed('a'), _meta: JSON.parse(JSON.stringify({ ui })) as ListedTool['_meta'] & object };
+    const tool: ListedTool = {
+      ...listed('a'),
+      _meta: JSON.parse(JSON.stringify({ ui })) as ListedTool['_meta'] & object,
+    };
     expect(isModelVisible(tool)).toBe(visible);
     const view = toolView([source('s', [tool], { deny: ['other'] })], options);
     expect([view.tools.length, view.routes.size]).toEqual(visible ? [1, 1] : [0, 0]);
   });
 
   test('NM-2 a hidden tool is unknown even where it is denied', () => {
-    const view = toolView([source('s', [listed('a', { _meta: { ui: { visibility: ['app'] } } })], { deny: ['a'] })], options);
+    const view = toolView(
+      [source('s', [listed('a', { _meta: { ui: { visibility: ['app'] } } })], { deny: ['a'] })],
+      options,
+    );
     expect([view.routes.size, view.denied.size]).toEqual([0, 0]);
   });
 
@@ -92,7 +146,16 @@ describe('NM-2 filters', () => {
     const settings = fc.record({ allow: fc.array(name), deny: fc.array(name) }, { requiredKeys: [] });
     fc.assert(
       fc.property(settings, fc.uniqueArray(name), (filter, names) => {
-        const view = toolView([source('s', names.map((each) => listed(each)), filter)], options);
+        const view = toolView(
+          [
+            source(
+              's',
+              names.map((each) => listed(each)),
+              filter,
+            ),
+          ],
+          options,
+        );
         expect(view.tools.map((tool) => tool.tool)).toEqual(names.filter((each) => isToolAllowed(filter, each)));
         expect(view.tools.length + view.denied.size).toBe(names.length);
       }),
@@ -106,7 +169,12 @@ describe('H1 the same inventories', () => {
     const settings = { deny: ['none'] };
     const view = toolView([source('a', a, settings), source('b', b)], options);
     expect(toolView([source('a', a, settings), source('b', b)], options)).toBe(view);
-    expect(toolView([{ ...source('a', a), config: { command: 'x', callTimeoutMs: 1, tools: settings } }, source('b', b)], options)).toBe(view);
+    expect(
+      toolView(
+        [{ ...source('a', a), config: { command: 'x', callTimeoutMs: 1, tools: settings } }, source('b', b)],
+        options,
+      ),
+    ).toBe(view);
   });
 
   test('NM-1 give another view when a list, a filter, a name, an origin, the order or the limit is another', () => {
