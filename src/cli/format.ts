@@ -1,0 +1,118 @@
+/** What the command line shows: tools, servers, results, questions and events, as lines a person reads. */
+import type { PendingElicitation } from '../domain/elicitation.ts';
+import type { ThreadEvent } from '../domain/events.ts';
+import type { ServerSnapshot, ServerState } from '../domain/snapshot.ts';
+import type { ContentBlock, ToolInfo, ToolResult } from '../domain/tool.ts';
+import { oneLine, plain, type Style, type Terminal } from './terminal.ts';
+import { isObject } from './values.ts';
+
+/** The parts of a terminal that rendering needs. */
+export type Painter = Pick<Terminal, 'paint'>;
+
+/** The tools, by server. */
+export function formatTools(tools: readonly ToolInfo[], { paint }: Painter): string {
+  if (tools.length === 0) return 'No tools.';
+  const width = Math.min(40, Math.max(...tools.map((tool) => tool.name.length)));
+  const lines: string[] = [];
+  for (const server of new Set(tools.map((tool) => tool.server))) {
+    lines.push(paint('bold', plain(server)));
+    for (const tool of tools) {
+      if (tool.server === server)
+        lines.push(
+          `  ${paint('cyan', plain(tool.name).padEnd(width))}  ${oneLine(tool.description ?? tool.title ?? '', 100)}`.trimEnd(),
+        );
+    }
+  }
+  return lines.join('\n');
+}
+
+const stateStyles = {
+  ready: 'green',
+  degraded: 'yellow',
+  starting: 'yellow',
+  reconnecting: 'yellow',
+  authRequired: 'yellow',
+  failed: 'red',
+  misconfigured: 'red',
+  disabled: 'dim',
+  closed: 'dim',
+} as const satisfies Record<ServerState, Style>;
+
+/** The servers, one a line, with what is wrong below. */
+export function formatServers(servers: readonly ServerSnapshot[], { paint }: Painter): string {
+  if (servers.length === 0) return 'No servers.';
+  const width = Math.min(40, Math.max(...servers.map((server) => server.name.length)));
+  return servers
+    .flatMap((server) => {
+      const facts = [
+        server.transport,
+        server.era,
+        server.protocolVersion,
+        `${server.toolCount} ${server.toolCount === 1 ? 'tool' : 'tools'}`,
+        server.pid === undefined ? undefined : `pid ${server.pid}`,
+        `generation ${server.generations.join(', ')}`,
+      ].filter((fact) => fact !== undefined);
+      const state = paint(stateStyles[server.state], server.state.padEnd(13));
+      const lines = [`${plain(server.name).padEnd(width)}  ${state}  ${paint('dim', facts.join(' · '))}`];
+      if (server.error !== undefined)
+        lines.push(`  ${paint('red', plain(server.error.message))}`, ...stderrLines(server.error.stderr, paint));
+      return lines;
+    })
+    .join('\n');
+}
+
+function stderrLines(stderr: string | undefined, paint: Painter['paint']): string[] {
+  if (stderr === undefined || stderr.trim() === '') return [];
+  return plain(stderr)
+    .trimEnd()
+    .split('\n')
+    .slice(-5)
+    .map((line) => `  ${paint('dim', `| ${line}`)}`);
+}
+
+/** What a tool returned. */
+export function formatResult(result: ToolResult, { paint }: Painter): string {
+  const parts = result.content.map(formatBlock);
+  if (result.structuredContent !== undefined && !parts.some((part) => isSameJson(part, result.structuredContent))) {
+    parts.push(plain(JSON.stringify(result.structuredContent, null, 2)));
+  }
+  const text = parts.join('\n');
+  if (result.isError === true) return `${paint('red', 'The tool reports an error:')}\n${text}`;
+  return text === '' ? paint('dim', '(no content)') : text;
+}
+
+function isSameJson(text: string, value: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+  } catch {
+    return false;
+  }
+}
+
+function formatBlock(block: ContentBlock): string {
+  const { type, text, mimeType, data, uri, resource } = block;
+  if (type === 'text' && typeof text === 'string') return plain(text);
+  const kind = typeof mimeType === 'string' ? `, ${plain(mimeType)}` : '';
+  if (typeof data === 'string') return `[${plain(type)}${kind}, ${Math.floor((data.length * 3) / 4)} bytes]`;
+  if (typeof uri === 'string') return `[${plain(type)}${kind}, ${plain(uri)}]`;
+  if (isObject(resource)) {
+    const at = typeof resource['uri'] === 'string' ? plain(resource['uri']) : 'resource';
+    return typeof resource['text'] === 'string' ? `[${at}]\n${plain(resource['text'])}` : `[${at}]`;
+  }
+  return `[${plain(type)}]`;
+}
+
+/** A question in one line. */
+export function formatQuestion(elicitation: PendingElicitation, index: number, { paint }: Painter): string {
+  const call = elicitation.request === undefined ? '' : ` for call ${String(elicitation.request)}`;
+  return `${paint('yellow', `[${index}]`)} ${plain(elicitation.server)} asks${call} (${elicitation.kind}, generation ${elicitation.generation}): ${oneLine(elicitation.message)}`;
+}
+
+/** A fact in one line. */
+export function formatEvent(event: ThreadEvent, { paint }: Painter): string {
+  const { type, at, ...rest } = event;
+  const facts = Object.entries(rest).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value), 100)}`],
+  );
+  return paint('dim', `${at.slice(11, 23)} ${type} ${facts.join(' ')}`);
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+/** The `holdfast` command. */
+import { readFileSync } from 'node:fs';
+import { createThread } from '../index.ts';
+import { catchStrays, onSignal, openStdout } from './process-io.ts';
+import { runProgram } from './program.ts';
+import { isObject } from './values.ts';
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return isObject(manifest) && typeof manifest['version'] === 'string' ? manifest['version'] : 'unknown';
+}
+
+catchStrays();
+const code = await runProgram(process.argv.slice(2), {
+  input: process.stdin,
+  output: process.stdout,
+  errors: process.stderr,
+  env: process.env,
+  directory: process.cwd(),
+  version: readVersion(),
+  createThread,
+  onSignal,
+  openStdout,
+});
+// Nothing is left that could be worth waiting for: every thread is closed.
+process.exit(code);

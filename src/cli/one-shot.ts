@@ -1,0 +1,115 @@
+/** `tools`, `call` and `status`: one thread, one look or one call, and out. */
+import type { Thread } from '../api.ts';
+import type { ToolInfo } from '../domain/tool.ts';
+import type { ServerSnapshot } from '../domain/snapshot.ts';
+import { parseWords } from './arguments.ts';
+import { formatQuestion, formatServers, formatTools } from './format.ts';
+import { errorRecord } from './jsonl/error-record.ts';
+import { startCall } from './shell/foreground-call.ts';
+import { Questions } from './shell/questions.ts';
+import { describeError, formatEnd } from './shell/render-end.ts';
+import type { Terminal } from './terminal.ts';
+import { exitCodes } from './usage-error.ts';
+
+/** What a one-shot command works with. */
+export interface OneShot {
+  readonly thread: Thread;
+  readonly terminal: Terminal;
+  readonly json: boolean;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** Lists the tools of a new step; resolves with the exit code. */
+export async function runTools(server: string | undefined, shot: OneShot): Promise<number> {
+  return guarded(shot, async () => {
+    const step = await shot.thread.beginStep({ signal: shot.signal });
+    const tools = step.tools.filter((tool) => server === undefined || tool.server === server);
+    await step.end();
+    const broken = brokenOf(shot.thread.snapshot().servers).filter(
+      (entry) => server === undefined || entry.name === server,
+    );
+    if (shot.json) print(shot, { tools });
+    else shot.terminal.output.write(`${formatTools(tools, shot.terminal)}\n`);
+    if (broken.length > 0) shot.terminal.errors.write(`${formatServers(broken, shot.terminal)}\n`);
+    return tools.length === 0 && broken.length > 0 ? exitCodes.failed : exitCodes.ok;
+  });
+}
+
+/** Shows every server; resolves with the exit code, which is 1 when one is broken. */
+export async function runStatus(shot: OneShot): Promise<number> {
+  return guarded(shot, async () => {
+    await shot.thread.ready({ signal: shot.signal }).catch((error: unknown) => {
+      // What failed is what `status` shows; only an interrupt ends it.
+      if (shot.signal.aborted) throw error;
+    });
+    const { generation, servers } = shot.thread.snapshot();
+    if (shot.json) print(shot, { generation, servers });
+    else shot.terminal.output.write(`${formatServers(servers, shot.terminal)}\n`);
+    return brokenOf(servers).length > 0 ? exitCodes.failed : exitCodes.ok;
+  });
+}
+
+/** Calls one tool; resolves with the exit code, which is 1 for an error of the tool too. */
+export async function runCall(name: string, words: readonly string[], shot: OneShot): Promise<number> {
+  const { thread, terminal, signal } = shot;
+  const questions = new Questions(thread, terminal);
+  const stop = questions.onChange(() => {
+    if (terminal.isInteractive) return;
+    // Nobody is here to answer: the server hears so, rather than waiting for ever.
+    for (const elicitation of questions.open) {
+      terminal.errors.write(
+        `${formatQuestion(elicitation, 1, terminal)}\nThere is no terminal to answer it in, so it is cancelled.\n`,
+      );
+      questions
+        .respond(elicitation.token, { action: 'cancel' })
+        .catch((error: unknown) => terminal.errors.write(`${describeError(error, terminal)}\n`));
+    }
+  });
+  const call = startCall({
+    thread,
+    questions,
+    // Progress and forms go where results do not, so that a result can be piped on.
+    terminal: { ...terminal, output: terminal.isInteractive ? terminal.output : terminal.errors },
+    callId: 'call-1',
+    name,
+    argumentsFor: (tool: ToolInfo) => parseWords(words, tool),
+    say: (text) => void terminal.errors.write(`${text}\n`),
+    suspend: nothing,
+    resume: nothing,
+  });
+  const interrupt = () => call.interrupt();
+  signal.addEventListener('abort', interrupt, { once: true });
+  const end = await call.end;
+  await call.foreground;
+  signal.removeEventListener('abort', interrupt);
+  stop();
+  questions.dispose();
+  if (shot.json) print(shot, end.kind === 'result' ? end.result : { error: errorRecord(end.error) });
+  else (end.kind === 'result' ? terminal.output : terminal.errors).write(`${formatEnd(end, terminal)}\n`);
+  return end.kind === 'error' || end.result.isError === true ? exitCodes.failed : exitCodes.ok;
+}
+
+function brokenOf(servers: readonly ServerSnapshot[]): readonly ServerSnapshot[] {
+  return servers.filter(
+    (server) => server.state === 'failed' || server.state === 'misconfigured' || server.state === 'authRequired',
+  );
+}
+
+async function guarded(shot: OneShot, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (shot.json) print(shot, { error: errorRecord(error) });
+    else shot.terminal.errors.write(`${describeError(error, shot.terminal)}\n`);
+    return exitCodes.failed;
+  }
+}
+
+function print({ terminal }: OneShot, value: unknown): void {
+  terminal.output.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+function nothing(): void {
+  // There is no prompt to put aside.
+}

@@ -1,0 +1,189 @@
+/** The commands and options of `holdfast` (SPEC CL-1, CL-2), and the exit code each comes to. */
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { Thread, ThreadOptions } from '../api.ts';
+import { readConfig, type ResolvedConfig } from '../config/index.ts';
+import { type ApprovalMode, approvalModes } from '../domain/config.ts';
+import { type EndSignal, type HostCommandOptions, type HostIo, runHost } from './jsonl/host-command.ts';
+import { loadConfig, rootsOf, withApproval } from './load-config.ts';
+import { type OneShot, runCall, runStatus, runTools } from './one-shot.ts';
+import { runShell } from './shell/shell.ts';
+import { describeError } from './shell/render-end.ts';
+import { createTerminal, plain, type Terminal, type TerminalStreams } from './terminal.ts';
+import { exitCodes, UsageError } from './usage-error.ts';
+
+/** What surrounds the program: the process, or a test's streams. */
+export interface ProgramIo extends TerminalStreams {
+  readonly directory: string;
+  readonly version: string;
+  readonly createThread: (options: ThreadOptions) => Thread;
+  readonly onSignal: HostIo['onSignal'];
+  /** Stdout for the JSON-lines host. */
+  readonly openStdout: () => HostIo['stdout'];
+}
+
+interface CommonOptions {
+  readonly config: readonly string[];
+  readonly approval?: ApprovalMode;
+  readonly root: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Runs one command line (without `node` and the script) and resolves with the exit code. Never rejects. */
+export async function runProgram(args: readonly string[], io: ProgramIo): Promise<number> {
+  const terminal = createTerminal(io);
+  const state: { code: number } = { code: exitCodes.ok };
+  const program = programOf(io, terminal, (code) => {
+    state.code = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return state.code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    terminal.errors.write(
+      `holdfast: ${error instanceof UsageError ? plain(error.message) : describeError(error, terminal)}\n`,
+    );
+    return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+  }
+}
+
+function programOf(io: ProgramIo, terminal: Terminal, done: (code: number) => void): Command {
+  const program = new Command('holdfast')
+    .description('The MCP side of an agent. Without a command: a shell over the servers configured here.')
+    .version(io.version)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: (text) => void io.output.write(text), writeErr: (text) => void io.errors.write(text) })
+    .showHelpAfterError('Run "holdfast --help" for the commands.');
+  withCommon(program).action(async (options: CommonOptions) => done(await shell(options, io, terminal)));
+  const once = async (command: Command, run: (shot: OneShot) => Promise<number>) =>
+    done(await oneShot(command.optsWithGlobals(), io, terminal, run));
+
+  program
+    .command('tools')
+    .description('List the tools.')
+    .argument('[server]', 'only those of one server')
+    .option('--json', 'print JSON')
+    .action(async (server: string | undefined, _: unknown, command: Command) =>
+      once(command, async (shot) => runTools(server, shot)),
+    );
+
+  program
+    .command('call')
+    .description('Call a tool.')
+    .argument('<tool>', 'its name, or server/tool')
+    .argument('[arguments...]', 'one JSON object, or key=value words')
+    .option('--json', 'print JSON')
+    .action(async (tool: string, words: string[], _: unknown, command: Command) =>
+      once(command, async (shot) => runCall(tool, words, shot)),
+    );
+
+  program
+    .command('status')
+    .description('Start every server and say how it is.')
+    .option('--json', 'print JSON')
+    .action(async (_: unknown, command: Command) => once(command, runStatus));
+
+  addHost(program, io, done);
+  return program;
+}
+
+function addHost(program: Command, io: ProgramIo, done: (code: number) => void): void {
+  program
+    .command('host')
+    .description('Serve a thread over JSON lines on stdin and stdout, for a host in any language.')
+    .option('--jsonl', 'one JSON object a line', false)
+    .option('--sampling', 'offer sampling: each request becomes a question', false)
+    .option('--store <file>', 'keep the thread in a file (not in this version)')
+    .option('--thread <id>', 'open a kept thread again (not in this version)')
+    .option('--watch', 'follow changes of the files (not in this version)', false)
+    .action(async (_: unknown, command: Command) => {
+      const options = command.optsWithGlobals<HostCommandOptions>();
+      const { input: stdin, directory, createThread, onSignal } = io;
+      done(await runHost(options, { stdin, stdout: io.openStdout(), directory, createThread, onSignal }));
+    });
+}
+
+function withCommon(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '-c, --config <file>',
+        'a configuration file; may be given again (default: holdfast.json and .mcp.json here)',
+      )
+        .default([], 'what is here')
+        .argParser(collect),
+    )
+    .addOption(new Option('--approval <mode>', 'which calls ask first').choices(approvalModes))
+    .addOption(
+      new Option('--root <directory>', 'a directory servers may work in; may be given again')
+        .default([], 'none')
+        .argParser(collect),
+    );
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  if (value === '') throw new InvalidArgumentError('Expected a path, got nothing.');
+  return [...before, value];
+}
+
+async function open(
+  options: CommonOptions,
+  io: ProgramIo,
+  terminal: Terminal,
+): Promise<{ readonly thread: Thread; readonly config: ResolvedConfig }> {
+  const roots = rootsOf(options.root);
+  const { config, unreadable } = await loadConfig(options.config, io.directory);
+  for (const error of unreadable) terminal.errors.write(`${describeError(error, terminal)}\n`);
+  const { servers, misconfigured, secrets, limits } = config;
+  const policy = withApproval(config.policy, options.approval);
+  const thread = io.createThread({
+    servers,
+    misconfigured,
+    secrets,
+    ...(policy === undefined ? {} : { policy }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(roots.length === 0 ? {} : { roots }),
+  });
+  return { thread, config };
+}
+
+async function shell(options: CommonOptions, io: ProgramIo, terminal: Terminal): Promise<number> {
+  const { thread, config } = await open(options, io, terminal);
+  return runShell({
+    thread,
+    config,
+    terminal,
+    version: io.version,
+    readFiles: async (files) => readConfig(files),
+    onSignal: io.onSignal,
+  });
+}
+
+async function oneShot(
+  options: CommonOptions,
+  io: ProgramIo,
+  terminal: Terminal,
+  run: (shot: OneShot) => Promise<number>,
+): Promise<number> {
+  const { thread, config } = await open(options, io, terminal);
+  for (const warning of config.warnings) terminal.errors.write(`${terminal.paint('yellow', plain(warning.message))}\n`);
+  const controller = new AbortController();
+  const codes = {
+    SIGINT: exitCodes.interrupted,
+    SIGTERM: exitCodes.terminated,
+    SIGHUP: exitCodes.hangup,
+  } as const satisfies Record<EndSignal, number>;
+  const ended: { code?: number } = {};
+  const stop = io.onSignal((signal) => {
+    ended.code ??= codes[signal];
+    controller.abort();
+  });
+  try {
+    const code = await run({ thread, terminal, json: options.json === true, signal: controller.signal });
+    return ended.code ?? code;
+  } finally {
+    await thread.close({ reason: 'the command is done' });
+    stop();
+  }
+}

@@ -1,0 +1,204 @@
+/** The commands of the shell. */
+import type { Thread } from '../../api.ts';
+import type { ResolvedConfig } from '../../config/index.ts';
+import type { ToolInfo } from '../../domain/tool.ts';
+import { parseArguments, parseObject, splitWords } from '../arguments.ts';
+import { formatQuestion, formatServers, formatTools } from '../format.ts';
+import { plain, type Terminal } from '../terminal.ts';
+import { exitCodes, UsageError } from '../usage-error.ts';
+import { type ForegroundCall, startCall } from './foreground-call.ts';
+import { describeOutcome, type Questions } from './questions.ts';
+
+/** The shell as commands see it. */
+export interface ShellContext {
+  readonly thread: Thread;
+  readonly terminal: Terminal;
+  readonly questions: Questions;
+  readonly readFiles: (files: readonly string[]) => Promise<ResolvedConfig>;
+  /** The files the current runtime was read from. */
+  files: readonly string[];
+  /** The tools last seen; for completion. */
+  readonly tools: readonly ToolInfo[];
+  /** Whether every event is shown. */
+  isWatching: boolean;
+  say(text: string): void;
+  suspend(): void;
+  resume(): void;
+  leave(code: number): void;
+  nextCallId(): string;
+  runCall(call: ForegroundCall, name: string): Promise<void>;
+}
+
+/** One command. */
+export interface ShellCommand {
+  readonly usage: string;
+  readonly help: string;
+  readonly run: (rest: string, context: ShellContext) => Promise<void> | void;
+  /** What its first argument may be. */
+  readonly complete?: (context: ShellContext) => readonly string[];
+}
+
+/** The commands, by name. */
+export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, ShellCommand>([
+  ['help', { usage: 'help', help: 'Shows this list.', run: help }],
+  [
+    'tools',
+    { usage: 'tools [server]', help: 'Lists the tools a new step would have.', run: listTools, complete: serverNames },
+  ],
+  [
+    'call',
+    {
+      usage: 'call <tool> [json | key=value …]',
+      help: 'Calls a tool and shows its result.',
+      run: call,
+      complete: (context) => context.tools.map((tool) => tool.name),
+    },
+  ],
+  ['status', { usage: 'status', help: 'Shows runtimes, servers, steps and open questions.', run: showStatus }],
+  ['questions', { usage: 'questions', help: 'Lists the open questions.', run: (_, context) => listQuestions(context) }],
+  [
+    'answer',
+    {
+      usage: 'answer [number | token] [json | decline | cancel]',
+      help: 'Answers an open question: as a form, or with what follows.',
+      run: answer,
+      complete: (context) => context.questions.open.map((elicitation) => elicitation.token),
+    },
+  ],
+  [
+    'events',
+    { usage: 'events on|off', help: 'Shows every event as it happens.', run: watch, complete: () => ['on', 'off'] },
+  ],
+  [
+    'replace',
+    {
+      usage: 'replace [file …]',
+      help: 'Reads the configuration again and replaces the runtime; calls in flight go on.',
+      run: replace,
+    },
+  ],
+  ['restart', { usage: 'restart <server>', help: 'Starts a server anew.', run: restart, complete: serverNames }],
+  ['quit', { usage: 'quit', help: 'Closes everything and leaves.', run: (_, context) => context.leave(exitCodes.ok) }],
+]);
+
+function serverNames({ thread }: ShellContext): readonly string[] {
+  return [...new Set(thread.snapshot().servers.map((server) => server.name))];
+}
+
+function help(_: string, context: ShellContext): void {
+  const width = Math.max(...[...commands.values()].map((command) => command.usage.length));
+  context.say(
+    [...commands.values()]
+      .map((command) => `  ${context.terminal.paint('cyan', command.usage.padEnd(width))}  ${command.help}`)
+      .join('\n'),
+  );
+}
+
+async function listTools(server: string, context: ShellContext): Promise<void> {
+  const step = await context.thread.beginStep();
+  const tools = step.tools.filter((tool) => server === '' || tool.server === server);
+  await step.end();
+  context.say(formatTools(tools, context.terminal));
+}
+
+async function call(rest: string, context: ShellContext): Promise<void> {
+  const [, name = '', args = ''] = /^(\S+)\s*(.*)$/s.exec(rest) ?? [];
+  if (name === '') throw new UsageError('Expected the name of a tool. "tools" lists them.');
+  const started = startCall({
+    thread: context.thread,
+    questions: context.questions,
+    terminal: context.terminal,
+    callId: context.nextCallId(),
+    name,
+    argumentsFor: (tool) => parseArguments(args, tool),
+    say: (text) => context.say(text),
+    suspend: () => context.suspend(),
+    resume: () => context.resume(),
+  });
+  await context.runCall(started, name);
+}
+
+function showStatus(_: string, context: ShellContext): void {
+  const { thread, terminal } = context;
+  const { generation, state, runtimes, servers, steps, elicitations } = thread.snapshot();
+  const lines = [`Thread ${state}, generation ${generation}.`];
+  for (const runtime of runtimes) {
+    const holders = runtime.holders.map((holder) => `${holder.kind} ${holder.id}`).join(', ');
+    lines.push(`Runtime ${runtime.generation} is ${runtime.state}${holders === '' ? '' : `, held by ${holders}`}.`);
+  }
+  lines.push(formatServers(servers, terminal));
+  for (const step of steps) {
+    for (const open of step.calls)
+      lines.push(
+        `Call ${open.request ?? open.id} of ${plain(open.name)} is ${open.state}, on generation ${step.generation}.`,
+      );
+  }
+  lines.push(...elicitations.map((elicitation, index) => formatQuestion(elicitation, index + 1, terminal)));
+  context.say(lines.join('\n'));
+}
+
+function listQuestions(context: ShellContext): void {
+  const { questions, terminal } = context;
+  context.say(
+    questions.open.length === 0
+      ? 'No open questions.'
+      : questions.open.map((elicitation, index) => formatQuestion(elicitation, index + 1, terminal)).join('\n'),
+  );
+}
+
+async function answer(rest: string, context: ShellContext): Promise<void> {
+  const [, first = '', given = ''] = /^(\S*)\s*(.*)$/s.exec(rest) ?? [];
+  const elicitation = context.questions.find(first);
+  if (elicitation === undefined)
+    throw new UsageError(
+      first === ''
+        ? 'No question is open.'
+        : 'Expected the number or the token of an open question. "questions" lists them.',
+    );
+  if (given === '') {
+    if (!context.terminal.isInteractive)
+      throw new UsageError(
+        'Expected the answer after the question, since there is no terminal for a form: a JSON object, "decline" or "cancel".',
+      );
+    context.suspend();
+    try {
+      await context.questions.ask(elicitation, (text) => context.say(text));
+    } finally {
+      context.resume();
+    }
+    return;
+  }
+  const outcome = await context.questions.respond(
+    elicitation.token,
+    given === 'decline' || given === 'cancel' ? { action: given } : { action: 'accept', content: parseObject(given) },
+  );
+  context.say(describeOutcome(outcome));
+}
+
+function watch(rest: string, context: ShellContext): void {
+  if (rest !== 'on' && rest !== 'off') throw new UsageError('Expected "events on" or "events off".');
+  context.isWatching = rest === 'on';
+}
+
+async function replace(rest: string, context: ShellContext): Promise<void> {
+  const named = splitWords(rest);
+  const files = named.length === 0 ? context.files : named;
+  if (files.length === 0) throw new UsageError('Expected a file: "replace holdfast.json".');
+  const config = await context.readFiles(files);
+  for (const warning of config.warnings) context.say(context.terminal.paint('yellow', plain(warning.message)));
+  const { servers, misconfigured, secrets } = config;
+  const publication = await context.thread.replaceRuntime({ servers, misconfigured, secrets });
+  context.files = config.files;
+  context.say(
+    publication.status === 'superseded'
+      ? `A newer replacement took over; generation ${publication.generation} is current.`
+      : `Generation ${publication.generation} is current${publication.replaced === undefined ? '' : `; it took over from ${publication.replaced}, whose calls go on`}.`,
+  );
+}
+
+async function restart(server: string, context: ShellContext): Promise<void> {
+  if (server === '') throw new UsageError('Expected the name of a server. "status" lists them.');
+  await context.thread.restartServer(server);
+  const state = context.thread.snapshot().servers.find((candidate) => candidate.name === server)?.state ?? 'closed';
+  context.say(`${plain(server)} is ${state}.`);
+}

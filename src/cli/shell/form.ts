@@ -1,0 +1,195 @@
+/** A question in the terminal: a form, a link, an approval. Nothing is opened and nothing is sent from here. */
+import { confirm, isCancel, log, multiselect, note, select, text } from '@clack/prompts';
+import type { ElicitationAnswer, PendingElicitation } from '../../domain/elicitation.ts';
+import type { Issue } from '../../domain/errors.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import { oneLine, plain, type Terminal } from '../terminal.ts';
+import { type Field, fieldsOf, numberProblem } from './fields.ts';
+
+/** What the person decided. `later` leaves the question open; `interrupted` is Ctrl-C or Escape. */
+export type FormResult =
+  | { readonly kind: 'answer'; readonly answer: ElicitationAnswer }
+  | { readonly kind: 'later' }
+  | { readonly kind: 'interrupted' };
+
+/** How a question is put. */
+export interface FormOptions {
+  readonly terminal: Terminal;
+  /** Takes the form away: the question was settled elsewhere. */
+  readonly signal: AbortSignal;
+  /** What was wrong with the answer before, and that answer. */
+  readonly before?: { readonly issues: readonly Issue[]; readonly content: JsonObject };
+}
+
+type Shared = { input: Terminal['input']; output: Terminal['output']; signal: AbortSignal };
+
+const later = { value: 'later', label: 'Decide later', hint: 'the question stays open' } as const;
+const decline = { value: 'decline', label: 'Decline' } as const;
+const cancel = { value: 'cancel', label: 'Cancel', hint: 'neither yes nor no' } as const;
+
+/** Puts a question and resolves with what the person decided. */
+export async function askPerson(elicitation: PendingElicitation, options: FormOptions): Promise<FormResult> {
+  const shared = { input: options.terminal.input, output: options.terminal.output, signal: options.signal };
+  note(bodyOf(elicitation), `${oneLine(elicitation.server, 60)} asks`, { output: shared.output });
+  switch (elicitation.kind) {
+    case 'form':
+      return askForm(elicitation, options, shared);
+    case 'url':
+      return choose(shared, [{ value: 'accept', label: 'I opened it: go on' }, decline, cancel, later], () => ({
+        action: 'accept',
+      }));
+    case 'approval':
+      return choose(
+        shared,
+        [
+          { value: 'once', label: 'Approve once' },
+          { value: 'session', label: 'Approve for this session' },
+          { value: 'always', label: 'Approve always' },
+          decline,
+          later,
+        ],
+        (remember) => ({ action: 'accept', content: { remember } }),
+      );
+    case 'sampling':
+      return choose(shared, [decline, later], () => ({ action: 'decline' }));
+  }
+}
+
+function bodyOf(elicitation: PendingElicitation): string {
+  const lines = [plain(elicitation.message)];
+  if (elicitation.url !== undefined)
+    lines.push('', `url   ${plain(elicitation.url)}`, `host  ${plain(elicitation.host ?? '')}`);
+  if (elicitation.hostUnicode !== undefined) lines.push(`      shown elsewhere as ${plain(elicitation.hostUnicode)}`);
+  if (elicitation.url !== undefined) lines.push('', 'Open it yourself, if you trust the host.');
+  if (elicitation.params !== undefined) lines.push('', plain(JSON.stringify(elicitation.params, null, 2)));
+  return lines.join('\n');
+}
+
+async function choose(
+  shared: Shared,
+  options: { value: string; label: string; hint?: string }[],
+  accept: (choice: string) => ElicitationAnswer,
+): Promise<FormResult> {
+  const choice = await select({ message: 'What do you answer?', options, ...shared });
+  if (isCancel(choice)) return { kind: 'interrupted' };
+  if (choice === 'later') return { kind: 'later' };
+  if (choice === 'decline' || choice === 'cancel') return { kind: 'answer', answer: { action: choice } };
+  return { kind: 'answer', answer: accept(choice) };
+}
+
+async function askForm(elicitation: PendingElicitation, options: FormOptions, shared: Shared): Promise<FormResult> {
+  const { before } = options;
+  if (before === undefined) {
+    const first = await choose(shared, [{ value: 'fill', label: 'Answer' }, decline, cancel, later], () => ({
+      action: 'accept',
+    }));
+    if (first.kind !== 'answer' || first.answer.action !== 'accept') return first;
+  } else {
+    log.error(before.issues.map((issue) => `${issue.path} ${plain(issue.message)}`).join('\n'), {
+      output: shared.output,
+    });
+  }
+  const content: Record<string, Json> = {};
+  for (const field of fieldsOf(elicitation.requestedSchema)) {
+    const value = await askField(field, before?.content[field.name], shared);
+    if (value.kind === 'interrupted') return value;
+    if (value.kind === 'value') content[field.name] = value.value;
+  }
+  return { kind: 'answer', answer: { action: 'accept', content } };
+}
+
+type FieldResult =
+  { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'leftOut' } | { readonly kind: 'interrupted' };
+
+const skip = '\u0000skip';
+const leftOut = { kind: 'leftOut' } as const;
+const interrupted = { kind: 'interrupted' } as const;
+
+async function askField(field: Field, given: Json | undefined, shared: Shared): Promise<FieldResult> {
+  const message = `${oneLine(field.label, 80)}${field.isRequired ? '' : ' (optional)'}${field.description === undefined ? '' : `\n${oneLine(field.description)}`}`;
+  switch (field.kind) {
+    case 'text':
+      return askText(field, message, given, shared);
+    case 'number': {
+      const initial = typeof given === 'number' ? given : field.initial;
+      const value = await text({
+        message,
+        ...shared,
+        ...(initial === undefined ? {} : { initialValue: String(initial) }),
+        validate: (entered) => numberProblem(entered ?? '', field),
+      });
+      if (isCancel(value)) return interrupted;
+      return value.trim() === '' ? leftOut : { kind: 'value', value: Number(value) };
+    }
+    case 'boolean': {
+      const initial = typeof given === 'boolean' ? given : field.initial;
+      if (field.isRequired || initial !== undefined) {
+        const value = await confirm({ message, ...shared, initialValue: initial ?? false });
+        return isCancel(value) ? interrupted : { kind: 'value', value };
+      }
+      const value = await select({
+        message,
+        ...shared,
+        options: [
+          { value: skip, label: 'Leave it out' },
+          { value: 'yes', label: 'Yes' },
+          { value: 'no', label: 'No' },
+        ],
+      });
+      if (isCancel(value)) return interrupted;
+      return value === skip ? leftOut : { kind: 'value', value: value === 'yes' };
+    }
+    case 'choice': {
+      const initial = typeof given === 'string' ? given : field.initial;
+      const options = [
+        ...(field.isRequired ? [] : [{ value: skip, label: 'Leave it out' }]),
+        ...field.choices.map(safeChoice),
+      ];
+      const value = await select({
+        message,
+        ...shared,
+        options,
+        ...(initial === undefined ? {} : { initialValue: initial }),
+      });
+      if (isCancel(value)) return interrupted;
+      return value === skip ? leftOut : { kind: 'value', value };
+    }
+    case 'choices': {
+      const initial = Array.isArray(given) ? given.filter((item) => typeof item === 'string') : field.initial;
+      const value = await multiselect({
+        message,
+        ...shared,
+        options: field.choices.map(safeChoice),
+        required: field.isRequired,
+        ...(initial === undefined ? {} : { initialValues: [...initial] }),
+      });
+      if (isCancel(value)) return interrupted;
+      return value.length === 0 && !field.isRequired ? leftOut : { kind: 'value', value };
+    }
+  }
+}
+
+async function askText(
+  field: Extract<Field, { kind: 'text' }>,
+  message: string,
+  given: Json | undefined,
+  shared: Shared,
+): Promise<FieldResult> {
+  const initial = typeof given === 'string' ? given : field.initial;
+  const value = await text({
+    message,
+    ...shared,
+    ...(field.hint === undefined ? {} : { placeholder: field.hint }),
+    ...(initial === undefined ? {} : { initialValue: initial }),
+    validate: (entered) => (field.isRequired && (entered ?? '') === '' ? 'Enter something.' : undefined),
+  });
+  if (isCancel(value)) return interrupted;
+  return value === '' && !field.isRequired ? leftOut : { kind: 'value', value };
+}
+
+function safeChoice({ value, label }: { readonly value: string; readonly label: string }): {
+  value: string;
+  label: string;
+} {
+  return { value, label: oneLine(label, 80) };
+}

@@ -1,0 +1,231 @@
+/**
+ * The interactive shell: one thread, one prompt (SPEC CL-1).
+ *
+ * Owns the thread it is given, and closes it. Reads commands, runs one at a time, tells what happens in between.
+ *
+ * S1 Ctrl-C aborts the call in the foreground first and leaves at the second; at an empty prompt it leaves.
+ * S2 Every way out closes the thread and waits for it.
+ */
+import type { Subscription } from 'rxjs';
+import type { Thread } from '../../api.ts';
+import type { ResolvedConfig } from '../../config/index.ts';
+import type { ThreadEvent } from '../../domain/events.ts';
+import type { ToolInfo } from '../../domain/tool.ts';
+import { formatEvent, formatQuestion } from '../format.ts';
+import { oneLine, plain, type Terminal } from '../terminal.ts';
+import { exitCodes, UsageError } from '../usage-error.ts';
+import { commands, type ShellContext } from './commands.ts';
+import { completerOf } from './completion.ts';
+import type { CallEnd, ForegroundCall } from './foreground-call.ts';
+import { LineInput } from './line-input.ts';
+import { Questions } from './questions.ts';
+import { describeError, formatEnd } from './render-end.ts';
+
+/** What the shell needs. */
+export interface ShellOptions {
+  readonly thread: Thread;
+  readonly terminal: Terminal;
+  readonly config: ResolvedConfig;
+  /** Reads the configuration again: the files given, or the ones from before. */
+  readonly readFiles: (files: readonly string[]) => Promise<ResolvedConfig>;
+  readonly version: string;
+  /** Calls back for each signal until the returned function is called. */
+  readonly onSignal: (listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void) => () => void;
+}
+
+/** Runs the shell until the person leaves; resolves with the exit code. */
+export async function runShell(options: ShellOptions): Promise<number> {
+  const shell = new Shell(options);
+  const stop = options.onSignal((signal) => {
+    if (signal === 'SIGINT') shell.interrupt();
+    else shell.leave(signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.hangup);
+  });
+  try {
+    return await shell.run();
+  } finally {
+    stop();
+  }
+}
+
+class Shell implements ShellContext {
+  readonly thread: Thread;
+  readonly terminal: Terminal;
+  readonly questions: Questions;
+  readonly readFiles: ShellOptions['readFiles'];
+  files: readonly string[];
+  tools: readonly ToolInfo[] = [];
+  isWatching = false;
+  readonly #options: ShellOptions;
+  readonly #input: LineInput;
+  readonly #facts: Subscription;
+  readonly #announced = new Set<string>();
+  #call: ForegroundCall | undefined;
+  #isInterrupted = false;
+  #areToolsStale = true;
+  #exitCode: number | undefined;
+  #calls = 0;
+
+  constructor(options: ShellOptions) {
+    this.#options = options;
+    this.thread = options.thread;
+    this.terminal = options.terminal;
+    this.readFiles = options.readFiles;
+    this.files = options.config.files;
+    this.questions = new Questions(options.thread, options.terminal);
+    this.#input = new LineInput({
+      terminal: options.terminal,
+      prompt: `${options.terminal.paint('bold', 'holdfast')}> `,
+      completer: completerOf(this),
+      onInterrupt: () => this.interrupt(),
+    });
+    this.#facts = options.thread.events$.subscribe((event) => this.#hear(event));
+    this.questions.onChange(() => this.#announce());
+  }
+
+  async run(): Promise<number> {
+    this.#greet();
+    try {
+      for (;;) {
+        void this.#refreshTools();
+        const line = this.#exitCode === undefined ? await this.#input.next() : undefined;
+        if (line === undefined || this.#exitCode !== undefined) break;
+        await this.#execute(line.trim());
+      }
+    } finally {
+      this.#input.end();
+      await this.thread.close({ reason: 'the person left' });
+      this.#facts.unsubscribe();
+      this.questions.dispose();
+    }
+    return this.#exitCode ?? exitCodes.ok;
+  }
+
+  say(text: string): void {
+    this.#input.print(text);
+  }
+
+  suspend(): void {
+    this.#input.suspend();
+  }
+
+  resume(): void {
+    if (this.#exitCode === undefined) this.#input.resume();
+  }
+
+  leave(code: number): void {
+    this.#exitCode ??= code;
+    this.#call?.interrupt();
+    this.#input.end();
+  }
+
+  interrupt(): void {
+    if (this.#call === undefined || this.#isInterrupted) {
+      this.leave(exitCodes.interrupted);
+      return;
+    }
+    this.#isInterrupted = true;
+    this.say('Aborting the call. Press Ctrl-C again to leave.');
+    this.#call.interrupt();
+  }
+
+  nextCallId(): string {
+    this.#calls += 1;
+    return `call-${this.#calls}`;
+  }
+
+  async runCall(call: ForegroundCall, name: string): Promise<void> {
+    this.#call = call;
+    this.#isInterrupted = false;
+    const where = await call.foreground;
+    this.#call = undefined;
+    const tell = (end: CallEnd) => this.say(formatEnd(end, this.terminal));
+    if (where === 'over') {
+      tell(await call.end);
+      return;
+    }
+    this.say(`${plain(name)} goes on in the background. "answer" puts its question again.`);
+    void call.end.then((end) => {
+      this.say(`${plain(name)} ended:`);
+      tell(end);
+    });
+  }
+
+  async #execute(line: string): Promise<void> {
+    if (line === '') return;
+    const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/s.exec(line) ?? [];
+    const command = commands.get(name);
+    try {
+      if (command === undefined)
+        throw new UsageError(`Expected a command, got "${oneLine(name, 40)}". "help" lists them.`);
+      await command.run(rest.trim(), this);
+    } catch (error) {
+      this.say(describeError(error, this.terminal));
+    }
+  }
+
+  #greet(): void {
+    const { config, version } = this.#options;
+    const { paint } = this.terminal;
+    const count = Object.keys(config.servers).length + Object.keys(config.misconfigured).length;
+    this.say(
+      `${paint('bold', 'holdfast')} ${version} · ${count} ${count === 1 ? 'server' : 'servers'} from ${config.files.length === 0 ? 'no file' : config.files.join(', ')}`,
+    );
+    for (const warning of config.warnings) this.say(paint('yellow', plain(warning.message)));
+    if (config.files.length === 0)
+      this.say('No holdfast.json or .mcp.json here. Write one, or name one with --config.');
+    if (this.terminal.isInteractive)
+      this.say(paint('dim', 'Type "help" for the commands, Tab to complete, Ctrl-C to leave.'));
+  }
+
+  #hear(event: ThreadEvent): void {
+    const { paint } = this.terminal;
+    if (event.type === 'tools.changed' || event.type === 'runtime.published' || event.type === 'server.changed') {
+      this.#areToolsStale = true;
+      if (this.#call === undefined) void this.#refreshTools();
+    }
+    if (this.isWatching) this.say(formatEvent(event, this.terminal));
+    else if (event.type === 'runtime.published') this.say(paint('dim', `Generation ${event.generation} is current.`));
+    else if (
+      event.type === 'server.changed' &&
+      (event.state === 'failed' ||
+        event.state === 'misconfigured' ||
+        event.state === 'degraded' ||
+        event.state === 'authRequired')
+    ) {
+      this.say(
+        paint(
+          'red',
+          `${plain(event.server)} is ${event.state}${event.error === undefined ? '.' : `: ${plain(event.error.message)}`}`,
+        ),
+      );
+    } else if (event.type === 'warning') this.say(paint('yellow', plain(event.message)));
+  }
+
+  /** Says that a question came, unless the call in the foreground puts it at once. */
+  #announce(): void {
+    this.questions.open.forEach((elicitation, index) => {
+      if (this.#announced.has(elicitation.token)) return;
+      this.#announced.add(elicitation.token);
+      if (this.#call !== undefined && elicitation.request !== undefined && this.terminal.isInteractive) return;
+      this.say(
+        `${formatQuestion(elicitation, index + 1, this.terminal)}\n${this.terminal.paint('dim', `Type "answer ${index + 1}".`)}`,
+      );
+    });
+    const open = new Set(this.questions.open.map((elicitation) => elicitation.token));
+    for (const token of this.#announced) if (!open.has(token)) this.#announced.delete(token);
+  }
+
+  /** Tool names for completion: a step that is ended at once, only when a runtime is there. */
+  async #refreshTools(): Promise<void> {
+    if (!this.#areToolsStale || this.thread.snapshot().state !== 'active') return;
+    this.#areToolsStale = false;
+    try {
+      const step = await this.thread.beginStep();
+      this.tools = step.tools;
+      await step.end();
+    } catch {
+      // Without a runtime there is nothing to complete; the next publication tries again.
+      this.#areToolsStale = true;
+    }
+  }
+}
