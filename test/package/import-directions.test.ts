@@ -33,7 +33,7 @@ const layers: Readonly<Record<string, Layer>> = {
   },
   cli: {
     sources: [...entries, 'testing/index.ts'],
-    packages: ['commander', '@clack/', 'rxjs', 'zod'],
+    packages: ['commander', '@clack/', 'jsonc-parser', 'rxjs', 'zod'],
     node: true,
   },
 };
