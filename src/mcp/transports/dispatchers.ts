@@ -84,7 +84,9 @@ function makeDispatcher(proxy: ProxySettings | undefined, connections: number | 
     ...(connections === undefined ? {} : { connections }),
   };
   if (proxy === undefined) return new Agent(options);
-  return new EnvHttpProxyAgent({ ...options, httpProxy: proxy.http, httpsProxy: proxy.https, noProxy: proxy.except });
+  // Plain http is asked of the proxy as such; only https needs a tunnel through it.
+  const through = { httpProxy: proxy.http, httpsProxy: proxy.https, noProxy: proxy.except, proxyTunnel: false };
+  return new EnvHttpProxyAgent({ ...options, ...through });
 }
 
 /** A proxy cannot reach this machine's own loopback. */

@@ -49,6 +49,7 @@ export class OutgoingRequest implements Outgoing {
   #openedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #state: 'sending' | 'reading' | 'over' = 'sending';
+  #cancelled: HoldfastError | undefined;
   #isAnswered = false;
   #invalid: string | undefined;
   #isStreamOpen = false;
@@ -81,8 +82,7 @@ export class OutgoingRequest implements Outgoing {
   onExchange(exchange: Exchange): void {
     this.#exchange = exchange;
     this.#refusal = undefined;
-    if (this.#state === 'over')
-      exchange.abort(new HoldfastError('aborted', 'The request was aborted.', { outcome: 'not-sent' }));
+    if (this.#cancelled !== undefined) exchange.abort(this.#cancelled);
   }
 
   onMessages(text: string): void {
@@ -124,10 +124,12 @@ export class OutgoingRequest implements Outgoing {
   /** The POST was refused; its error goes to who sent it. */
   drop(): void {
     this.#over();
+    this.#exchange?.abort(new HoldfastError('aborted', 'The request was refused.', { outcome: 'failed' }));
   }
 
   /** Ends it; nothing is reported. */
   cancel(reason: HoldfastError): void {
+    this.#cancelled ??= reason;
     this.#over();
     this.#exchange?.abort(reason);
   }
