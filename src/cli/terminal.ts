@@ -1,6 +1,6 @@
 /** The terminal as the command line sees it: streams, whether a person sits there, colours, and text made safe to show. */
 import type { Readable, Writable } from 'node:stream';
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { stripVTControlCharacters } from 'node:util';
 
 /** A readable that may be a terminal. */
 export interface TerminalInput extends Readable {
@@ -15,6 +15,16 @@ export interface TerminalOutput extends Writable {
 
 /** How text is emphasised; without colours each gives its text back. */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** The codes that switch each style on and off. */
+const codes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const satisfies Record<Style, readonly [number, number]>;
 
 /** Where a command reads and writes. */
 export interface Terminal {
@@ -43,7 +53,7 @@ export function createTerminal({ input, output, errors, env }: TerminalStreams):
     output,
     errors,
     isInteractive: isTerminal && input.isTTY === true,
-    paint: (style, text) => (hasColours ? styleText(style, text) : text),
+    paint: (style, text) => (hasColours ? `\u001B[${codes[style][0]}m${text}\u001B[${codes[style][1]}m` : text),
   };
 }
 
@@ -53,7 +63,7 @@ const unsafe = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u20
 
 /** Text of a server, made safe to show: no escape sequences, no control characters. */
 export function plain(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(unsafe, '\uFFFD');
+  return stripVTControlCharacters(text.replaceAll('\r\n', '\n')).replaceAll(unsafe, '\uFFFD');
 }
 
 /** Safe text on one line, cut to a width. */
