@@ -104,7 +104,7 @@ test.each([
 });
 
 test('CL-1 shows no control sequence of a server', () => {
-  expect(plain('a\u001B[31mb\u0007c\u007Fd\u202Ee\r\nf\tg\rh')).toBe('ab\uFFFDc\uFFFDd\uFFFDe\nf\tg\uFFFDh');
+  expect(plain('a\u001B[31mb\u0001c\u007Fd\u202Ee\r\nf\tg\rh')).toBe('ab\uFFFDc\uFFFDd\uFFFDe\nf\tg\uFFFDh');
   expect(oneLine(' a\n\n b '.repeat(100), 10)).toBe('a b a b a…');
 });
 
