@@ -45,28 +45,21 @@ class LinkedTransport implements WireTransport {
     this.#near.onclose = () => {
       this.#lose();
     };
+    this.#state = 'open';
     try {
-      this.#state = 'open';
-      const server = await this.#factory();
-      this.#server = server;
-      // Both SDKs' servers take this transport; the vocabulary names neither.
-      await connect(server, this.#far);
-      await this.#near.start();
+      this.#server = await this.#factory();
+      // Closed meanwhile: what was made since must end too.
+      if (this.#isClosing()) await this.#endServer();
+      else await this.#connect(this.#server);
     } catch (error) {
       this.#state = 'ended';
       throw new HoldfastError(
         'server_unavailable',
         `Expected the server's factory to make a server that connects, got "${messageOf(error)}".`,
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     }
-    // Closed meanwhile: what was made since must end too.
-    if (this.#isClosing()) {
-      await this.#endServer();
-      throw closed();
-    }
+    if (this.#isClosing()) throw closed();
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -89,6 +82,12 @@ class LinkedTransport implements WireTransport {
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
+  }
+
+  /** The vocabulary names neither SDK; the servers of both take this transport. */
+  async #connect(server: { connect(transport: InMemoryTransport): Promise<unknown> }): Promise<void> {
+    await server.connect(this.#far);
+    await this.#near.start();
   }
 
   async #end(): Promise<void> {
@@ -119,12 +118,6 @@ class LinkedTransport implements WireTransport {
       }),
     );
   }
-}
-
-/** The one place that knows that what the vocabulary calls a server takes the SDK's transport. */
-async function connect(server: McpServerLike, transport: InMemoryTransport): Promise<void> {
-  const accepts: { connect(transport: InMemoryTransport): Promise<unknown> } = server;
-  await accepts.connect(transport);
 }
 
 function closed(): HoldfastError {
