@@ -1,6 +1,5 @@
 /** The arguments of a call as a person types them: one JSON object, or `key=value` words. */
-import type { ToolInfo } from '../domain/tool.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import type { Json, JsonObject, ToolInfo } from '../index.ts';
 import { UsageError } from './usage-error.ts';
 import { isObject } from './values.ts';
 

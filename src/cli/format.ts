@@ -1,8 +1,13 @@
 /** What the command line shows: tools, servers, results, questions and events, as lines a person reads. */
-import type { PendingElicitation } from '../domain/elicitation.ts';
-import type { ThreadEvent } from '../domain/events.ts';
-import type { ServerSnapshot, ServerState } from '../domain/snapshot.ts';
-import type { ContentBlock, ToolInfo, ToolResult } from '../domain/tool.ts';
+import type {
+  ContentBlock,
+  PendingElicitation,
+  ServerSnapshot,
+  ServerState,
+  ThreadEvent,
+  ToolInfo,
+  ToolResult,
+} from '../index.ts';
 import { oneLine, plain, type Style, type Terminal } from './terminal.ts';
 import { isObject } from './values.ts';
 

@@ -2,10 +2,8 @@
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 import { statSync } from 'node:fs';
-import type { Root } from '../api.ts';
+import { type ApprovalMode, HoldfastError, type Policy, type Root } from '../index.ts';
 import { findConfig, readConfig, type ResolvedConfig } from '../config/index.ts';
-import type { ApprovalMode, Policy } from '../domain/config.ts';
-import { HoldfastError } from '../domain/errors.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A configuration, and what became of files that were found but could not be read. */

@@ -1,7 +1,5 @@
 /** `tools`, `call` and `status`: one thread, one look or one call, and out. */
-import type { Thread } from '../api.ts';
-import type { ToolInfo } from '../domain/tool.ts';
-import type { ServerSnapshot } from '../domain/snapshot.ts';
+import type { ServerSnapshot, Thread, ToolInfo } from '../index.ts';
 import { parseWords } from './arguments.ts';
 import { formatQuestion, formatServers, formatTools } from './format.ts';
 import { errorRecord } from './jsonl/error-record.ts';

@@ -1,8 +1,7 @@
 /** The commands and options of `holdfast` (SPEC CL-1, CL-2), and the exit code each comes to. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { Thread, ThreadOptions } from '../api.ts';
+import { type ApprovalMode, approvalModes, type Thread, type ThreadOptions } from '../index.ts';
 import { readConfig, type ResolvedConfig } from '../config/index.ts';
-import { type ApprovalMode, approvalModes } from '../domain/config.ts';
 import { type EndSignal, type HostCommandOptions, type HostIo, runHost } from './jsonl/host-command.ts';
 import { loadConfig, rootsOf, withApproval } from './load-config.ts';
 import { type OneShot, runCall, runStatus, runTools } from './one-shot.ts';

@@ -1,5 +1,5 @@
 /** One line that shows a long call is alive: what it says of its progress, and how long it has run. */
-import type { Progress } from '../domain/tool.ts';
+import type { Progress } from '../index.ts';
 import { oneLine, type TerminalOutput } from './terminal.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

@@ -1,5 +1,5 @@
 /** The error of a reply (SPEC CL-2, "Shapes"). */
-import { type CallErrorOutcome, type ErrorCode, HoldfastError, type Issue, messageOf } from '../../domain/errors.ts';
+import { type CallErrorOutcome, type ErrorCode, HoldfastError, type Issue } from '../../index.ts';
 
 /** What a reply says of an error. */
 export interface ErrorRecord {
@@ -14,7 +14,8 @@ export interface ErrorRecord {
 
 /** Makes the record of anything that was thrown. */
 export function errorRecord(error: unknown): ErrorRecord {
-  if (!(error instanceof HoldfastError)) return { code: 'internal', message: messageOf(error), retryable: false };
+  if (!(error instanceof HoldfastError))
+    return { code: 'internal', message: error instanceof Error ? error.message : String(error), retryable: false };
   const { code, message, retryable, outcome, issues, stderr } = error;
   return {
     code,

@@ -5,9 +5,8 @@
  * always closes the thread first (SPEC RT-11).
  */
 import type { Readable, Writable } from 'node:stream';
-import type { Thread, ThreadOptions } from '../../api.ts';
+import type { ApprovalMode, Thread, ThreadOptions } from '../../index.ts';
 import { readConfig } from '../../config/index.ts';
-import type { ApprovalMode } from '../../domain/config.ts';
 import { loadConfig, rootsOf, withApproval } from '../load-config.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
 import { LineReader } from './line-reader.ts';

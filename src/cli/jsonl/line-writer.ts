@@ -6,7 +6,7 @@
  * W3 When more than {@link maxWaitingBytes} wait, progress and logs are left out and counted: they alone may flood.
  */
 import type { Writable } from 'node:stream';
-import type { ThreadEvent } from '../../domain/events.ts';
+import type { ThreadEvent } from '../../index.ts';
 import { restoreIds } from './request-id.ts';
 
 /** How much may wait for a slow reader before progress and logs are left out, in bytes. */

@@ -1,7 +1,6 @@
 /** One line of input to one request, and the shapes of what requests carry (SPEC CL-2, "Shapes"). */
 import { z } from 'zod';
-import type { JsonObject } from '../../domain/json.ts';
-import { HoldfastError, type Issue } from '../../domain/errors.ts';
+import { HoldfastError, type Issue, type JsonObject } from '../../index.ts';
 import { isObject } from '../values.ts';
 import type { InputLine } from './line-reader.ts';
 import { type RequestId, requestIdOf } from './request-id.ts';

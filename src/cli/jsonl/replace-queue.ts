@@ -4,7 +4,7 @@
  * Q1 `replaceRuntime` is called in the order of the requests, so that the latest wins (SPEC RT-4).
  * Q2 Those whose reading overlaps are handed over together, in one go: of a burst only the last starts anything.
  */
-import type { Publication, ReplaceOptions, RuntimeServers, Thread } from '../../api.ts';
+import type { Publication, ReplaceOptions, RuntimeServers, Thread } from '../../index.ts';
 
 interface Waiting {
   readonly servers: RuntimeServers | undefined;

@@ -1,5 +1,5 @@
 /** What the handler of a request may use of its session. */
-import type { Step, Thread } from '../../api.ts';
+import type { Step, Thread } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import type { RequestLine } from './protocol.ts';
 import type { ReplaceQueue } from './replace-queue.ts';

@@ -1,10 +1,14 @@
 /** What each `do` does (the table of SPEC CL-2). */
 import type { z } from 'zod';
-import type { ListOptions, RuntimeServers, ServerRequests } from '../../api.ts';
+import {
+  HoldfastError,
+  type JsonObject,
+  type ListOptions,
+  type RespondOutcome,
+  type RuntimeServers,
+  type ServerRequests,
+} from '../../index.ts';
 import { parseServerMap } from '../../config/index.ts';
-import type { RespondOutcome } from '../../domain/elicitation.ts';
-import { HoldfastError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import { isObject } from '../values.ts';
 import { answerShape, invalidArgument, issuesOf, jsonObject, parseBody, shapes } from './protocol.ts';
 import type { OpenRequest, RequestContext, RequestHandler } from './request-context.ts';

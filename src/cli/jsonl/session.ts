@@ -9,8 +9,7 @@
  * S4 Nothing a line holds throws out of {@link Session.receive}.
  */
 import type { Subscription } from 'rxjs';
-import type { Step, Thread } from '../../api.ts';
-import { HoldfastError } from '../../domain/errors.ts';
+import { HoldfastError, type Step, type Thread } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { errorRecord } from './error-record.ts';
 import { deferred } from '../values.ts';

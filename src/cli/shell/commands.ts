@@ -1,7 +1,6 @@
 /** The commands of the shell. */
-import type { Thread } from '../../api.ts';
+import type { Thread, ToolInfo } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
-import type { ToolInfo } from '../../domain/tool.ts';
 import { parseArguments, parseObject, splitWords } from '../arguments.ts';
 import { formatQuestion, formatServers, formatTools } from '../format.ts';
 import { plain, type Terminal } from '../terminal.ts';

@@ -1,5 +1,5 @@
 /** The `requestedSchema` of a form as fields to ask, one after the other. Whether the answer fits is for the router to say. */
-import type { Json, JsonObject } from '../../domain/json.ts';
+import type { Json, JsonObject } from '../../index.ts';
 import { isObject } from '../values.ts';
 
 /** One choice of a list. */

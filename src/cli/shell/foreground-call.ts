@@ -4,9 +4,7 @@
  * F1 The step is pinned when the call begins and ended when it is over, so a replacement meanwhile does not touch it.
  * F2 `interrupt` aborts the call; a person who decides later leaves it running in the background.
  */
-import type { Thread } from '../../api.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { ToolInfo, ToolResult } from '../../domain/tool.ts';
+import type { JsonObject, Thread, ToolInfo, ToolResult } from '../../index.ts';
 import { ProgressLine } from '../progress-line.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,8 +1,6 @@
 /** A question in the terminal: a form, a link, an approval. Nothing is opened and nothing is sent from here. */
 import { confirm, isCancel, log, multiselect, note, select, text } from '@clack/prompts';
-import type { ElicitationAnswer, PendingElicitation } from '../../domain/elicitation.ts';
-import type { Issue } from '../../domain/errors.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import type { ElicitationAnswer, Issue, Json, JsonObject, PendingElicitation } from '../../index.ts';
 import { oneLine, plain, type Terminal } from '../terminal.ts';
 import { type Field, fieldsOf, numberProblem } from './fields.ts';
 

@@ -5,8 +5,7 @@
  * taken away from the screen.
  */
 import type { Subscription } from 'rxjs';
-import type { Thread } from '../../api.ts';
-import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from '../../domain/elicitation.ts';
+import type { ElicitationAnswer, PendingElicitation, RespondOutcome, Thread } from '../../index.ts';
 import type { Terminal } from '../terminal.ts';
 import { plain } from '../terminal.ts';
 import { askPerson, type FormOptions } from './form.ts';

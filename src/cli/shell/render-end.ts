@@ -1,5 +1,5 @@
 /** How calls end and what errors say, as lines a person reads. No stack traces. */
-import { HoldfastError } from '../../domain/errors.ts';
+import { HoldfastError } from '../../index.ts';
 import { formatResult, type Painter } from '../format.ts';
 import { plain } from '../terminal.ts';
 import type { CallEnd } from './foreground-call.ts';

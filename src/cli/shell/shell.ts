@@ -7,10 +7,8 @@
  * S2 Every way out closes the thread and waits for it.
  */
 import type { Subscription } from 'rxjs';
-import type { Thread } from '../../api.ts';
+import type { Thread, ThreadEvent, ToolInfo } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
-import type { ThreadEvent } from '../../domain/events.ts';
-import type { ToolInfo } from '../../domain/tool.ts';
 import { formatEvent, formatQuestion } from '../format.ts';
 import { oneLine, plain, type Terminal } from '../terminal.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
