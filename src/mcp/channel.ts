@@ -318,7 +318,7 @@ export class Channel implements Transport {
   #finish(error: WireError, closedHere: boolean): void {
     if (this.#end !== undefined) return;
     this.#end = error;
-    this.#fault ??= error;
+    if (!closedHere) this.#fault ??= error;
     this.#sdkRequests.clear();
     this.#questions.clear();
     this.#notices.clear();

@@ -1,9 +1,13 @@
 /** The link: what a connection holds once a server is there (see the port in `src/domain/link.ts`). */
 import type { Client } from '@modelcontextprotocol/client';
+import { toFailure } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Inventory, Link, LinkInfo, QuestionReply, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
 import type { ServerInfo } from '../domain/snapshot.ts';
+import type { ListedTool } from '../domain/tool.ts';
+import { toWireError } from './errors.ts';
+import type { WireError } from './errors.ts';
 import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
 import { listTools } from './listing.ts';
@@ -12,7 +16,7 @@ import type { ParamHeader } from './param-headers.ts';
 import type { ChannelStats } from './request-table.ts';
 import { isHttp, withRetries } from './retry.ts';
 import type { Warn } from './warnings.ts';
-import { parseObject } from './wire.ts';
+import { clip, parseObject } from './wire.ts';
 
 /** Methods a modern server does not know: notifications that only mean something to a session. */
 const legacyNotifications: ReadonlySet<string> = new Set([
@@ -54,21 +58,24 @@ export class LiveLink implements Link {
     return this.#channel.stats;
   }
 
-  /** Makes the first listing. Called once, by `openLink`. */
-  async prepare(signal: AbortSignal): Promise<void> {
-    this.#inventory = await this.list(signal);
+  /** Makes the first listing and answers why it failed, if it did. Called once, by `openLink`. */
+  async prepare(signal: AbortSignal): Promise<WireError | undefined> {
+    try {
+      this.#inventory = { tools: await this.#listTools(signal) };
+      return undefined;
+    } catch (error) {
+      const failure = this.#errorOf(error);
+      this.#inventory = { tools: [], failure: toFailure(failure) };
+      return failure;
+    }
   }
 
   async list(signal?: AbortSignal): Promise<Inventory> {
-    if (!isRecord(this.info.capabilities['tools'])) return { tools: [] };
-    const until = signal === undefined ? this.#options.ended : AbortSignal.any([signal, this.#options.ended]);
-    const page = (request: WireRequest): Promise<JsonObject> =>
-      withRetries(() => ask(this.#channel, request, until), {
-        signal: until,
-        enabled: isHttp(this.info.transport),
-      });
-    const listed = await listTools(page, this.#options.server, this.#options.warn);
-    return this.#mirrors && listed.failure === undefined ? this.#withParamHeaders(listed) : listed;
+    try {
+      return { tools: await this.#listTools(signal) };
+    } catch (error) {
+      return { tools: [], failure: toFailure(this.#errorOf(error)) };
+    }
   }
 
   send(request: WireRequest, sink: RequestSink): RequestKey {
@@ -103,15 +110,31 @@ export class LiveLink implements Link {
     return headers === undefined ? undefined : paramHeadersOf(headers, request.params?.['arguments']);
   }
 
+  async #listTools(signal: AbortSignal | undefined): Promise<readonly ListedTool[]> {
+    if (!isRecord(this.info.capabilities['tools'])) return [];
+    const { ended, server, warn } = this.#options;
+    const until = signal === undefined ? ended : AbortSignal.any([signal, ended]);
+    const options = { signal: until, enabled: isHttp(this.info.transport) };
+    const page = (request: WireRequest): Promise<JsonObject> =>
+      withRetries(() => ask(this.#channel, request, until), options);
+    const tools = await listTools(page, server, warn);
+    return this.#mirrors ? this.#withParamHeaders(tools) : tools;
+  }
+
+  #errorOf(error: unknown): WireError {
+    return toWireError(error, { server: this.#options.server, expected: 'a whole answer to "tools/list"' });
+  }
+
   /** Leaves out tools whose header declarations are invalid, as the protocol demands of HTTP clients. */
-  #withParamHeaders(listed: Inventory): Inventory {
+  #withParamHeaders(listed: readonly ListedTool[]): readonly ListedTool[] {
     const byTool = new Map<string, readonly ParamHeader[]>();
-    const tools = listed.tools.filter((tool) => {
+    const tools = listed.filter((tool) => {
       const scan = scanParamHeaders(tool.inputSchema);
       if (!scan.ok) {
-        this.#options.warn(
+        const { server, warn } = this.#options;
+        warn(
           'tool_dropped',
-          `Server "${this.#options.server}": tool "${tool.name}" cannot be used: ${scan.reason} The tool is not offered.`,
+          `Server "${server}": tool "${clip(tool.name, 80)}" cannot be used: ${scan.reason} The tool is not offered.`,
         );
         return false;
       }
@@ -119,7 +142,7 @@ export class LiveLink implements Link {
       return true;
     });
     this.#paramHeaders = byTool;
-    return { ...listed, tools };
+    return tools;
   }
 }
 

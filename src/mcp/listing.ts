@@ -1,8 +1,8 @@
 /** Reading listings whole or not at all (SPEC CN-4), and the tools among them (SPEC NM-3). */
-import { toError, toFailure } from '../domain/errors.ts';
+import { toError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Inventory, Link, WireRequest } from '../domain/link.ts';
+import type { Link, WireRequest } from '../domain/link.ts';
 import type { ListedTool, ToolAnnotations } from '../domain/tool.ts';
 import { WireError, say } from './errors.ts';
 import { guardSchema } from './schema-guard.ts';
@@ -67,14 +67,14 @@ export function listPages(
   return followPages((request) => sendOver(link, request, signal), listing);
 }
 
-/** Lists the tools. Never rejects: a failure is in the inventory. A tool that cannot be used costs only itself. */
-export async function listTools(askPage: AskPage, server: string, warn: Warn): Promise<Inventory> {
-  try {
-    const items = await followPages(askPage, { server, method: 'tools/list', key: 'tools' });
-    return { tools: usableTools(items, server, warn) };
-  } catch (error) {
-    return { tools: [], failure: toFailure(error, 'protocol_error') };
-  }
+/**
+ * Lists the tools. A tool that cannot be used costs only itself, and a warning.
+ *
+ * @throws HoldfastError as {@link followPages}.
+ */
+export async function listTools(askPage: AskPage, server: string, warn: Warn): Promise<readonly ListedTool[]> {
+  const items = await followPages(askPage, { server, method: 'tools/list', key: 'tools' });
+  return usableTools(items, server, warn);
 }
 
 function sendOver(

@@ -4,7 +4,7 @@
  * Whatever is begun here is either handed over in the link or gone when the promise rejects, processes included.
  */
 import type { ProtocolMode } from '../domain/config.ts';
-import { HoldfastError, toError } from '../domain/errors.ts';
+import { HoldfastError } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { Link, LinkHandlers, OpenLink, OpenLinkOptions } from '../domain/link.ts';
 import { Channel } from './channel.ts';
@@ -112,7 +112,8 @@ class LinkStart {
   #overRoute(route: WireRoute, known: Negotiated | undefined): Promise<Link> {
     if (route.sibling !== undefined && known === undefined && this.#protocol === 'auto')
       return this.#besideSibling(route, route.sibling);
-    const enabled = isHttp(route.kind);
+    // With a remembered modern verdict nothing is sent before the listing, which repeats its own requests.
+    const enabled = isHttp(route.kind) && known?.kind !== 'modern';
     const learn = route.kind === 'sse' ? undefined : this.#askInPlace;
     return withRetries(() => this.#attempt(route, known ?? learn ?? { kind: 'legacy' }), {
       signal: this.#deadline.signal,
@@ -185,20 +186,21 @@ class LinkStart {
     if (isModern) channel.setEnvelope(envelopeFor(client.getNegotiatedProtocolVersion() ?? modernRevision, offer));
     const link = new LiveLink({ server, channel, client, warn, ended });
     if (isModern) subscribeToLists({ client, channel, capabilities: link.info.capabilities, warn, ended });
-    await link.prepare(signal);
-    const { failure } = link.inventory;
+    const failure = await link.prepare(signal);
     // With a remembered modern verdict the listing is the first thing the server hears: it stands for the handshake.
     const isHandshake = isModern && typeof era !== 'function';
-    if (failure !== undefined && (isHandshake || fatalListingCodes.has(failure.code))) throw toError(failure);
+    const endsStart =
+      failure !== undefined && (isHandshake ? failure.code !== 'limit_exceeded' : fatalListingCodes.has(failure.code));
+    if (endsStart) throw failure;
     if (typeof era === 'function') handlers.onVerdict(verdictOf(negotiated, Date.now()));
     return link;
   }
 
   readonly #askInPlace = async (channel: Channel): Promise<Negotiated> => {
-    const isHttp = channel.hasPerRequestStream;
+    const overOneChannel = !channel.hasPerRequestStream;
     const negotiated = await probe(channel, {
       ...this.#probeOptions(this.#deadline.signal),
-      ...(isHttp ? {} : { silenceMs: probeLimitMs }),
+      ...(overOneChannel ? { silenceMs: probeLimitMs } : {}),
     });
     if (negotiated.kind === 'modern' || this.#protocol === 'auto') return negotiated;
     const { server } = this.#options;
