@@ -45,7 +45,8 @@ export interface ServerQuestion {
 }
 
 /** How a {@link ServerQuestion} is answered: with a result, or with a JSON-RPC error. */
-export type QuestionReply = { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } };
+export type QuestionReply =
+  { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } };
 
 export interface LinkHandlers {
   /** `answer` does what {@link Link.answer} does, and works while the link is still opening. */

@@ -19,7 +19,13 @@ export const callShortcuts: Shortcuts<CallInput, CallContext, CallEvent> = {
   },
   step(value, context, event): Shortcut<CallContext> | undefined {
     if (event.type !== 'call.completed' || context.questions.length > 0 || !isRunning(value)) return undefined;
-    return { value: 'settled', status: 'done', context: { ...context, ending: { outcome: 'completed', result: event.result } }, output: { call: context.input.call, generation: context.input.generation }, actions: endActions };
+    return {
+      value: 'settled',
+      status: 'done',
+      context: { ...context, ending: { outcome: 'completed', result: event.result } },
+      output: { call: context.input.call, generation: context.input.generation },
+      actions: endActions,
+    };
   },
 };
 

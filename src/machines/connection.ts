@@ -11,7 +11,7 @@ import { assign, sendTo, setup } from 'xstate';
 import type { ActorRefFrom } from 'xstate';
 import type { Failure } from '../domain/errors.ts';
 import type { Question } from '../domain/question.ts';
-import type { Era, ServerInfo, TransportKind } from '../domain/snapshot.ts';
+import type { Era, ServerInfo, ServerState, TransportKind } from '../domain/snapshot.ts';
 import { elicitationMachine } from './elicitation.ts';
 import { createFleet } from './fleet.ts';
 import { callbackNotProvided, notProvided, promiseNotProvided } from './not-provided.ts';
@@ -86,7 +86,7 @@ export const connectionMachine = setup({
   },
   actions: {
     /** Tells the world, and the runtimes that name it, of its state. */
-    announce: notProvided,
+    announce: notProvided as (_: unknown, params: { readonly state: ServerState }) => void,
     putQuestion: sendTo('questions', (_, params: { readonly question: Question }) => ({
       type: 'fleet.spawn' as const,
       id: params.question.elicitation.token,
@@ -101,26 +101,43 @@ export const connectionMachine = setup({
       retryAt: null,
     })),
     noteListed: assign(({ context }, params: { readonly toolCount: number; readonly failure: Failure | null }) => ({
-      opened: context.opened === null ? null : { ...context.opened, toolCount: params.toolCount, failure: params.failure },
+      opened:
+        context.opened === null ? null : { ...context.opened, toolCount: params.toolCount, failure: params.failure },
       failure: params.failure,
     })),
-    noteFailure: assign(({ context }, params: { readonly failure: Failure; readonly at: number; readonly jitter: number }) => ({
-      failure: params.failure,
-      attempts: context.attempts + 1,
-      retryAt: params.at + backoffMs(context.attempts, params.jitter),
-    })),
-    noteLoss: assign(({ context }, params: { readonly failure: Failure; readonly at: number; readonly jitter: number }) => {
-      const attempts = params.at - context.startedAt >= healthyMs ? 0 : context.attempts;
-      return { failure: params.failure, attempts: attempts + 1, retryAt: attempts === 0 ? params.at : params.at + backoffMs(attempts - 1, params.jitter) };
-    }),
+    noteFailure: assign(
+      ({ context }, params: { readonly failure: Failure; readonly at: number; readonly jitter: number }) => ({
+        failure: params.failure,
+        attempts: context.attempts + 1,
+        retryAt: params.at + backoffMs(context.attempts, params.jitter),
+      }),
+    ),
+    noteLoss: assign(
+      ({ context }, params: { readonly failure: Failure; readonly at: number; readonly jitter: number }) => {
+        const attempts = params.at - context.startedAt >= healthyMs ? 0 : context.attempts;
+        return {
+          failure: params.failure,
+          attempts: attempts + 1,
+          retryAt: attempts === 0 ? params.at : params.at + backoffMs(attempts - 1, params.jitter),
+        };
+      },
+    ),
     forgetRetry: assign({ retryAt: null }),
-    beginAnew: assign((_, params: { readonly at: number }) => ({ attempts: 0, failure: null, retryAt: null, startedAt: params.at })),
+    beginAnew: assign((_, params: { readonly at: number }) => ({
+      attempts: 0,
+      failure: null,
+      retryAt: null,
+      startedAt: params.at,
+    })),
   },
   guards: {
     isDegraded: (_, params: { readonly failure: Failure | null }) => params.failure !== null,
     needsAuth: (_, params: { readonly failure: Failure }) => authCodes.has(params.failure.code),
     triesAgain: ({ context }, params: { readonly failure: Failure }) =>
-      !finalCodes.has(params.failure.code) && params.failure.retryable && context.input.reopens && (context.input.retriesStart || context.wasReady),
+      !finalCodes.has(params.failure.code) &&
+      params.failure.retryable &&
+      context.input.reopens &&
+      (context.input.retriesStart || context.wasReady),
     reopens: ({ context }) => context.input.reopens,
     wasReady: ({ context }) => context.wasReady,
   },
@@ -130,9 +147,20 @@ export const connectionMachine = setup({
   meta: {
     sends: ['runtime.serverSettled to the runtimes that name it', 'server.changed as a fact'],
     persisted: ['its server, its last known state, when it is tried again'],
-    invariants: ['N1 one attempt at a time, shared by all who wait (RT-7)', 'N2 ends only after its link has ended (H10)'],
+    invariants: [
+      'N1 one attempt at a time, shared by all who wait (RT-7)',
+      'N2 ends only after its link has ended (H10)',
+    ],
   },
-  context: ({ input }) => ({ input, opened: null, wasReady: false, failure: null, attempts: 0, startedAt: input.at, retryAt: null }),
+  context: ({ input }) => ({
+    input,
+    opened: null,
+    wasReady: false,
+    failure: null,
+    attempts: 0,
+    startedAt: input.at,
+    retryAt: null,
+  }),
   initial: 'linked',
   invoke: { id: 'questions', src: 'questions' },
   on: {
@@ -142,13 +170,25 @@ export const connectionMachine = setup({
   states: {
     linked: {
       description: 'A link is being opened, or open.',
-      invoke: { id: 'link', src: 'link', input: ({ context }) => ({ connection: context.input.connection, server: context.input.server }) },
+      invoke: {
+        id: 'link',
+        src: 'link',
+        input: ({ context }) => ({ connection: context.input.connection, server: context.input.server }),
+      },
       initial: 'starting',
       on: {
         'connection.restart': { target: 'restarting', actions: { type: 'beginAnew', params: ({ event }) => event } },
         'link.failed': [
-          { guard: { type: 'needsAuth', params: ({ event }) => event }, target: 'authRequired', actions: [{ type: 'noteFailure', params: ({ event }) => event }, 'forgetRetry'] },
-          { guard: { type: 'triesAgain', params: ({ event }) => event }, target: 'waiting', actions: { type: 'noteFailure', params: ({ event }) => event } },
+          {
+            guard: { type: 'needsAuth', params: ({ event }) => event },
+            target: 'authRequired',
+            actions: [{ type: 'noteFailure', params: ({ event }) => event }, 'forgetRetry'],
+          },
+          {
+            guard: { type: 'triesAgain', params: ({ event }) => event },
+            target: 'waiting',
+            actions: { type: 'noteFailure', params: ({ event }) => event },
+          },
           { target: 'failed', actions: [{ type: 'noteFailure', params: ({ event }) => event }, 'forgetRetry'] },
         ],
         'link.lost': [
@@ -159,7 +199,7 @@ export const connectionMachine = setup({
       states: {
         starting: {
           description: 'Transport, handshake and first listing, within startTimeoutMs.',
-          entry: 'announce',
+          entry: { type: 'announce', params: { state: 'starting' } },
           on: {
             'link.opened': [
               {
@@ -173,20 +213,27 @@ export const connectionMachine = setup({
         },
         ready: {
           description: 'Usable.',
-          entry: 'announce',
+          entry: { type: 'announce', params: { state: 'ready' } },
           on: {
             'link.listed': [
-              { guard: { type: 'isDegraded', params: ({ event }) => event }, target: 'degraded', actions: { type: 'noteListed', params: ({ event }) => event } },
+              {
+                guard: { type: 'isDegraded', params: ({ event }) => event },
+                target: 'degraded',
+                actions: { type: 'noteListed', params: ({ event }) => event },
+              },
               { actions: { type: 'noteListed', params: ({ event }) => event } },
             ],
           },
         },
         degraded: {
           description: 'Usable, but a listing could not be had whole.',
-          entry: 'announce',
+          entry: { type: 'announce', params: { state: 'degraded' } },
           on: {
             'link.listed': [
-              { guard: { type: 'isDegraded', params: ({ event }) => event }, actions: { type: 'noteListed', params: ({ event }) => event } },
+              {
+                guard: { type: 'isDegraded', params: ({ event }) => event },
+                actions: { type: 'noteListed', params: ({ event }) => event },
+              },
               { target: 'ready', actions: { type: 'noteListed', params: ({ event }) => event } },
             ],
           },
@@ -195,7 +242,7 @@ export const connectionMachine = setup({
     },
     waiting: {
       description: 'Lost, or not started: tried again at retryAt.',
-      entry: 'announce',
+      entry: { type: 'announce', params: ({ context }) => ({ state: context.wasReady ? 'reconnecting' : 'failed' }) },
       invoke: { id: 'retry', src: 'deadline', input: ({ context }) => ({ at: context.retryAt ?? 0 }) },
       on: {
         'deadline.passed': 'linked',
@@ -204,12 +251,12 @@ export const connectionMachine = setup({
     },
     authRequired: {
       description: 'The server wants a credential it was not given; not tried again without one.',
-      entry: 'announce',
+      entry: { type: 'announce', params: { state: 'authRequired' } },
       on: { 'connection.restart': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } } },
     },
     failed: {
       description: 'Did not start and is not tried again by itself: a replacement or restartServer does.',
-      entry: 'announce',
+      entry: { type: 'announce', params: { state: 'failed' } },
       on: { 'connection.restart': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } } },
     },
     restarting: {
@@ -227,7 +274,10 @@ export const connectionMachine = setup({
       invoke: {
         id: 'closeLink',
         src: 'closeLink',
-        input: ({ context }) => ({ connection: context.input.connection, reason: 'no runtime names the server any more' }),
+        input: ({ context }) => ({
+          connection: context.input.connection,
+          reason: 'no runtime names the server any more',
+        }),
         onDone: 'closed',
         onError: 'closed',
       },
@@ -236,7 +286,7 @@ export const connectionMachine = setup({
     closed: {
       description: 'Nothing is left of it.',
       type: 'final',
-      entry: 'announce',
+      entry: { type: 'announce', params: { state: 'closed' } },
     },
   },
 });

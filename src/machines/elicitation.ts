@@ -20,16 +20,24 @@ import type { DeadlineInput, DeadlinePassedEvent } from './not-provided.ts';
 
 /** What policy and reviewer make of a question: show it, or answer it for the person. */
 export type Decision =
-  | { readonly kind: 'show' }
-  | { readonly kind: 'answer'; readonly answer: ElicitationAnswer; readonly reason: string };
+  { readonly kind: 'show' } | { readonly kind: 'answer'; readonly answer: ElicitationAnswer; readonly reason: string };
 
 export interface ElicitationContext extends Question {
   readonly settlement: Settlement | null;
 }
 
 export type ElicitationEvent =
-  | { readonly type: 'elicitation.answer'; readonly answer: ElicitationAnswer; readonly at: number; readonly ticket: number }
-  | { readonly type: 'elicitation.withdraw' | 'elicitation.cancel' | 'elicitation.expire'; readonly reason: string; readonly at: number }
+  | {
+      readonly type: 'elicitation.answer';
+      readonly answer: ElicitationAnswer;
+      readonly at: number;
+      readonly ticket: number;
+    }
+  | {
+      readonly type: 'elicitation.withdraw' | 'elicitation.cancel' | 'elicitation.expire';
+      readonly reason: string;
+      readonly at: number;
+    }
   | DeadlinePassedEvent
   | { readonly type: 'xstate.done.actor.decide'; readonly output: { readonly decision: Decision; readonly at: number } }
   | { readonly type: 'xstate.error.actor.decide'; readonly error: unknown };
@@ -58,27 +66,48 @@ export const elicitationMachine = setup({
     reply: notProvided as (_: unknown, params: { readonly ticket: number; readonly outcome: RespondOutcome }) => void,
     /** Tells the asker, the router and the world how it ended. */
     settle: notProvided as (_: unknown, params: Settlement) => void,
-    tellParent: sendParent((_: unknown, params: Settlement): QuestionSettledEvent => ({ type: 'question.settled', settlement: params })),
+    tellParent: sendParent((_: unknown, params: Settlement): QuestionSettledEvent => ({
+      type: 'question.settled',
+      settlement: params,
+    })),
   },
   guards: {
-    answerFits: ({ context }, params: { readonly answer: ElicitationAnswer }) => issuesOf(context, params.answer).length === 0,
+    answerFits: ({ context }, params: { readonly answer: ElicitationAnswer }) =>
+      issuesOf(context, params.answer).length === 0,
     expires: ({ context }) => context.elicitation.expiresAt !== undefined,
   },
 }).createMachine({
   id: 'elicitation',
   description: 'One question to the person, and the one that waits for its answer.',
   meta: {
-    sends: ['question.settled to its parent', 'elicitation.opened, elicitation.settled as facts', 'the answer to its asker'],
+    sends: [
+      'question.settled to its parent',
+      'elicitation.opened, elicitation.settled as facts',
+      'the answer to its asker',
+    ],
     persisted: ['the question, its token, its asker, its deadline as an absolute time'],
-    invariants: ['E1 settles exactly once, and the asker hears (H5)', 'E2 an answer that does not fit leaves it open (EL-3)', 'E3 found by its token alone (H4, H7)'],
+    invariants: [
+      'E1 settles exactly once, and the asker hears (H5)',
+      'E2 an answer that does not fit leaves it open (EL-3)',
+      'E3 found by its token alone (H4, H7)',
+    ],
   },
   context: ({ input }) => ({ ...input, settlement: null }),
   initial: 'deciding',
   entry: 'register',
   on: {
-    'elicitation.withdraw': { target: '.settled', actions: assign(({ context, event }) => closed(context, 'cancelled', 'withdrawn', event.at)) },
-    'elicitation.cancel': { target: '.settled', actions: assign(({ context, event }) => closed(context, 'cancelled', event.reason, event.at)) },
-    'elicitation.expire': { target: '.settled', actions: assign(({ context, event }) => closed(context, 'expired', event.reason, event.at)) },
+    'elicitation.withdraw': {
+      target: '.settled',
+      actions: assign(({ context, event }) => closed(context, 'cancelled', 'withdrawn', event.at)),
+    },
+    'elicitation.cancel': {
+      target: '.settled',
+      actions: assign(({ context, event }) => closed(context, 'cancelled', event.reason, event.at)),
+    },
+    'elicitation.expire': {
+      target: '.settled',
+      actions: assign(({ context, event }) => closed(context, 'expired', event.reason, event.at)),
+    },
   },
   states: {
     deciding: {
@@ -102,7 +131,10 @@ export const elicitationMachine = setup({
           {
             guard: { type: 'answerFits', params: ({ event }) => ({ answer: event.answer }) },
             target: 'settled',
-            actions: [assign(({ context, event }) => answered(context, event.answer, event.at)), { type: 'reply', params: ({ event }) => delivered(event.ticket) }],
+            actions: [
+              assign(({ context, event }) => answered(context, event.answer, event.at)),
+              { type: 'reply', params: ({ event }) => delivered(event.ticket) },
+            ],
           },
           { actions: { type: 'reply', params: ({ context, event }) => invalid(context, event.answer, event.ticket) } },
         ],
@@ -119,16 +151,26 @@ export const elicitationMachine = setup({
         },
         limited: {
           description: 'Expires at an absolute time.',
-          invoke: { id: 'deadline', src: 'deadline', input: ({ context }) => ({ at: timeOf(context.elicitation.expiresAt ?? '') }) },
+          invoke: {
+            id: 'deadline',
+            src: 'deadline',
+            input: ({ context }) => ({ at: timeOf(context.elicitation.expiresAt ?? '') }),
+          },
         },
       },
       on: {
-        'deadline.passed': { target: 'settled', actions: assign(({ context, event }) => closed(context, 'expired', 'nobody answered in time', event.at)) },
+        'deadline.passed': {
+          target: 'settled',
+          actions: assign(({ context, event }) => closed(context, 'expired', 'nobody answered in time', event.at)),
+        },
         'elicitation.answer': [
           {
             guard: { type: 'answerFits', params: ({ event }) => ({ answer: event.answer }) },
             target: 'settled',
-            actions: [assign(({ context, event }) => answered(context, event.answer, event.at)), { type: 'reply', params: ({ event }) => delivered(event.ticket) }],
+            actions: [
+              assign(({ context, event }) => answered(context, event.answer, event.at)),
+              { type: 'reply', params: ({ event }) => delivered(event.ticket) },
+            ],
           },
           { actions: { type: 'reply', params: ({ context, event }) => invalid(context, event.answer, event.ticket) } },
         ],
@@ -162,7 +204,15 @@ function answered(context: ElicitationContext, answer: ElicitationAnswer, at: nu
 function decided(context: ElicitationContext, output: { readonly decision: Decision; readonly at: number }): Settled {
   const { decision, at } = output;
   if (decision.kind === 'show') return closed(context, 'cancelled', 'not decided', at);
-  return { settlement: { token: context.elicitation.token, outcome: outcomeOf(decision.answer), answer: decision.answer, reason: decision.reason, at } };
+  return {
+    settlement: {
+      token: context.elicitation.token,
+      outcome: outcomeOf(decision.answer),
+      answer: decision.answer,
+      reason: decision.reason,
+      at,
+    },
+  };
 }
 
 function outcomeOf(answer: ElicitationAnswer): 'accepted' | 'declined' | 'cancelled' {
@@ -185,10 +235,21 @@ function delivered(ticket: number): { ticket: number; outcome: RespondOutcome } 
   return { ticket, outcome: { status: 'delivered' } };
 }
 
-function invalid(context: ElicitationContext, answer: ElicitationAnswer, ticket: number): { ticket: number; outcome: RespondOutcome } {
+function invalid(
+  context: ElicitationContext,
+  answer: ElicitationAnswer,
+  ticket: number,
+): { ticket: number; outcome: RespondOutcome } {
   return { ticket, outcome: { status: 'invalid', issues: issuesOf(context, answer) } };
 }
 
 function settlementOf(context: ElicitationContext): Settlement {
-  return context.settlement ?? { token: context.elicitation.token, outcome: 'cancelled', reason: 'ended without an outcome', at: timeOf(context.elicitation.openedAt) };
+  return (
+    context.settlement ?? {
+      token: context.elicitation.token,
+      outcome: 'cancelled',
+      reason: 'ended without an outcome',
+      at: timeOf(context.elicitation.openedAt),
+    }
+  );
 }

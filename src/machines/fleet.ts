@@ -10,7 +10,17 @@
  * - F3 After `fleet.drain` nothing is spawned.
  */
 import { createActor } from 'xstate';
-import type { ActorLogic, ActorScope, ActorSystem, ActorSystemInfo, AnyActorLogic, AnyActorRef, AnyEventObject, EventObject, Snapshot } from 'xstate';
+import type {
+  ActorLogic,
+  ActorScope,
+  ActorSystem,
+  ActorSystemInfo,
+  AnyActorLogic,
+  AnyActorRef,
+  AnyEventObject,
+  EventObject,
+  Snapshot,
+} from 'xstate';
 
 export type FleetEvent =
   | { readonly type: 'fleet.spawn'; readonly id: string; readonly systemId?: string; readonly input: unknown }
@@ -80,7 +90,14 @@ export function createFleet(child: AnyActorLogic, options: { readonly notify?: b
     if (fleet.children[id] === undefined) return;
     delete fleet.children[id];
     fleet.size -= 1;
-    if (notify) tell(scope, { type: 'fleet.settled', fleet: scope.id, child: id, output: event['output'], error: event['error'] });
+    if (notify)
+      tell(scope, {
+        type: 'fleet.settled',
+        fleet: scope.id,
+        child: id,
+        output: event['output'],
+        error: event['error'],
+      });
     if (fleet.draining && fleet.size === 0) tell(scope, { type: 'fleet.drained', fleet: scope.id });
   }
 
@@ -119,9 +136,18 @@ export function createFleet(child: AnyActorLogic, options: { readonly notify?: b
       const children: Record<string, PersistedChild> = {};
       for (const [id, ref] of Object.entries(snapshot.children)) {
         const systemId = systemIdOf(ref);
-        children[id] = { snapshot: (ref as PersistableRef).getPersistedSnapshot(options), ...(systemId === undefined ? {} : { systemId }) };
+        children[id] = {
+          snapshot: (ref as PersistableRef).getPersistedSnapshot(options),
+          ...(systemId === undefined ? {} : { systemId }),
+        };
       }
-      return { status: snapshot.status, output: undefined, error: undefined, draining: snapshot.draining, children } as unknown as Snapshot<unknown>;
+      return {
+        status: snapshot.status,
+        output: undefined,
+        error: undefined,
+        draining: snapshot.draining,
+        children,
+      } as unknown as Snapshot<unknown>;
     },
     restoreSnapshot(persisted, scope) {
       const fleet = empty();

@@ -1,17 +1,45 @@
 /** `holdfast/machines`: the statecharts, pure. Their slots are filled by Holdfast; fill them yourself to test or explore. */
 export { callMachine, maxRounds } from './call.ts';
-export type { CallActorRef, CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round, WaitingEntry } from './call.ts';
+export type {
+  CallActorRef,
+  CallContext,
+  CallEnding,
+  CallEvent,
+  CallInput,
+  CallOutput,
+  Round,
+  WaitingEntry,
+} from './call.ts';
 export { backoffMs, connectionMachine, healthyMs } from './connection.ts';
-export type { ConnectionActorRef, ConnectionContext, ConnectionEvent, ConnectionInput, OpenedFacts } from './connection.ts';
+export type {
+  ConnectionActorRef,
+  ConnectionContext,
+  ConnectionEvent,
+  ConnectionInput,
+  OpenedFacts,
+} from './connection.ts';
 export { elicitationMachine } from './elicitation.ts';
-export type { Decision, ElicitationActorRef, ElicitationContext, ElicitationEvent, QuestionSettledEvent } from './elicitation.ts';
+export type {
+  Decision,
+  ElicitationActorRef,
+  ElicitationContext,
+  ElicitationEvent,
+  QuestionSettledEvent,
+} from './elicitation.ts';
 export { createFleet, fleetChildren } from './fleet.ts';
 export type { FleetDrainedEvent, FleetEvent, FleetLogic, FleetSettledEvent, FleetSnapshot } from './fleet.ts';
 export type { DeadlineInput, DeadlinePassedEvent } from './not-provided.ts';
 export { outcomeOf, routerMachine } from './router.ts';
 export type { RouterActorRef, RouterContext, RouterEvent, RouterInput, SettledToken } from './router.ts';
 export { runtimeMachine } from './runtime.ts';
-export type { RuntimeActorRef, RuntimeContext, RuntimeEvent, RuntimeInput, RuntimeReport, RuntimeServer } from './runtime.ts';
+export type {
+  RuntimeActorRef,
+  RuntimeContext,
+  RuntimeEvent,
+  RuntimeInput,
+  RuntimeReport,
+  RuntimeServer,
+} from './runtime.ts';
 export { stepMachine } from './step.ts';
 export type { StepActorRef, StepContext, StepEvent, StepInput, StepOutput } from './step.ts';
 export { runtimeId, stepSystemId, threadMachine } from './thread.ts';

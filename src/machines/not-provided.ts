@@ -4,13 +4,21 @@ import type { EventObject, NonReducibleUnknown } from 'xstate';
 
 /** An action nobody filled in. */
 export function notProvided(): void {
-  throw new Error('Expected this action to be provided, got its placeholder. Fill every slot of the machine with provide().');
+  throw new Error(
+    'Expected this action to be provided, got its placeholder. Fill every slot of the machine with provide().',
+  );
 }
 
 /** A promise actor nobody filled in. */
-export function promiseNotProvided<TOutput, TInput extends NonReducibleUnknown>(): ReturnType<typeof fromPromise<TOutput, TInput>> {
+export function promiseNotProvided<TOutput, TInput extends NonReducibleUnknown>(): ReturnType<
+  typeof fromPromise<TOutput, TInput>
+> {
   return fromPromise<TOutput, TInput>(() =>
-    Promise.reject(new Error('Expected this actor to be provided, got its placeholder. Fill every slot of the machine with provide().')),
+    Promise.reject(
+      new Error(
+        'Expected this actor to be provided, got its placeholder. Fill every slot of the machine with provide().',
+      ),
+    ),
   );
 }
 
@@ -19,7 +27,9 @@ export function callbackNotProvided<TEvent extends EventObject, TInput extends N
   typeof fromCallback<TEvent, TInput>
 > {
   return fromCallback<TEvent, TInput>(() => {
-    throw new Error('Expected this actor to be provided, got its placeholder. Fill every slot of the machine with provide().');
+    throw new Error(
+      'Expected this actor to be provided, got its placeholder. Fill every slot of the machine with provide().',
+    );
   });
 }
 

@@ -40,7 +40,13 @@ export interface RouterInput {
 export type RouterEvent =
   | { readonly type: 'router.register'; readonly token: string }
   | { readonly type: 'router.settled'; readonly settlement: Settlement }
-  | { readonly type: 'router.respond'; readonly token: string; readonly answer: ElicitationAnswer; readonly at: number; readonly ticket: number };
+  | {
+      readonly type: 'router.respond';
+      readonly token: string;
+      readonly answer: ElicitationAnswer;
+      readonly at: number;
+      readonly ticket: number;
+    };
 
 const routerSetup = setup({
   types: {
@@ -52,47 +58,66 @@ const routerSetup = setup({
     /** Gives `respond` its outcome. */
     reply: notProvided as (_: unknown, params: { readonly ticket: number; readonly outcome: RespondOutcome }) => void,
     enter: assign(({ context, event }) => (event.type === 'router.register' ? entered(context, event.token) : {})),
-    remember: assign(({ context, event }) => (event.type === 'router.settled' ? remembered(context, event.settlement) : {})),
+    remember: assign(({ context, event }) =>
+      event.type === 'router.settled' ? remembered(context, event.settlement) : {},
+    ),
   },
   guards: {
     isOpen: ({ context }, params: { readonly token: string }) => context.open[params.token] === true,
   },
 });
 
-export const routerMachine = routerSetup.extend({
-  actions: {
-    forward: routerSetup.enqueueActions(({ event, system, enqueue }) => {
-      if (event.type !== 'router.respond') return;
-      const { token, answer, at, ticket } = event;
-      const responder: AnyActorRef | undefined = system.get(token);
-      if (responder === undefined) enqueue({ type: 'reply', params: { ticket, outcome: { status: 'unknown' } } });
-      else enqueue.sendTo(responder, { type: 'elicitation.answer', answer, at, ticket });
+export const routerMachine = routerSetup
+  .extend({
+    actions: {
+      forward: routerSetup.enqueueActions(({ event, system, enqueue }) => {
+        if (event.type !== 'router.respond') return;
+        const { token, answer, at, ticket } = event;
+        const responder: AnyActorRef | undefined = system.get(token);
+        if (responder === undefined) enqueue({ type: 'reply', params: { ticket, outcome: { status: 'unknown' } } });
+        else enqueue.sendTo(responder, { type: 'elicitation.answer', answer, at, ticket });
+      }),
+    },
+  })
+  .createMachine({
+    id: 'router',
+    description: 'Takes each answer to the responder that asked, whichever runtime is current.',
+    meta: {
+      sends: ['elicitation.answer to the responder of the token'],
+      persisted: ['open tokens, and a bounded memory of settled ones'],
+      invariants: [
+        'R1 forwards to exactly the responder that issued the token, once (H4)',
+        'R2 constant cost however many tokens are open (EL-12)',
+      ],
+    },
+    context: ({ input }) => ({
+      open: {},
+      openCount: 0,
+      recent: {},
+      recentCount: 0,
+      older: {},
+      settledLimit: input.settledLimit,
     }),
-  },
-}).createMachine({
-  id: 'router',
-  description: 'Takes each answer to the responder that asked, whichever runtime is current.',
-  meta: {
-    sends: ['elicitation.answer to the responder of the token'],
-    persisted: ['open tokens, and a bounded memory of settled ones'],
-    invariants: ['R1 forwards to exactly the responder that issued the token, once (H4)', 'R2 constant cost however many tokens are open (EL-12)'],
-  },
-  context: ({ input }) => ({ open: {}, openCount: 0, recent: {}, recentCount: 0, older: {}, settledLimit: input.settledLimit }),
-  initial: 'routing',
-  states: {
-    routing: {
-      description: 'Registers, forwards and remembers for as long as the thread lives.',
-      on: {
-        'router.register': { actions: 'enter' },
-        'router.settled': { actions: 'remember' },
-        'router.respond': [
-          { guard: { type: 'isOpen', params: ({ event }) => ({ token: event.token }) }, actions: 'forward' },
-          { actions: { type: 'reply', params: ({ context, event }) => ({ ticket: event.ticket, outcome: outcomeOf(context, event.token) }) } },
-        ],
+    initial: 'routing',
+    states: {
+      routing: {
+        description: 'Registers, forwards and remembers for as long as the thread lives.',
+        on: {
+          'router.register': { actions: 'enter' },
+          'router.settled': { actions: 'remember' },
+          'router.respond': [
+            { guard: { type: 'isOpen', params: ({ event }) => ({ token: event.token }) }, actions: 'forward' },
+            {
+              actions: {
+                type: 'reply',
+                params: ({ context, event }) => ({ ticket: event.ticket, outcome: outcomeOf(context, event.token) }),
+              },
+            },
+          ],
+        },
       },
     },
-  },
-});
+  });
 
 export type RouterActorRef = ActorRefFrom<typeof routerMachine>;
 

@@ -42,7 +42,13 @@ export interface RuntimeContext extends RuntimeInput {
 
 export type RuntimeEvent =
   | { readonly type: 'runtime.begin'; readonly servers: readonly RuntimeServer[]; readonly at: number }
-  | { readonly type: 'runtime.serverSettled'; readonly server: string; readonly state: 'ready' | 'failed'; readonly failure?: Failure; readonly at: number }
+  | {
+      readonly type: 'runtime.serverSettled';
+      readonly server: string;
+      readonly state: 'ready' | 'failed';
+      readonly failure?: Failure;
+      readonly at: number;
+    }
   | { readonly type: 'runtime.publish' }
   | { readonly type: 'runtime.retire' }
   | { readonly type: 'runtime.discard'; readonly reason: string }
@@ -70,34 +76,57 @@ export const runtimeMachine = setup({
     announceRetired: notProvided,
     announceStopped: notProvided,
     announceDiscarded: notProvided as (_: unknown, params: { readonly reason: string }) => void,
-    reportSettled: sendParent(({ context }): RuntimeReport => ({ type: 'runtime.settled', generation: context.generation })),
-    reportFailed: sendParent(({ context }): RuntimeReport => ({ type: 'runtime.failed', generation: context.generation, servers: context.servers })),
+    reportSettled: sendParent(({ context }): RuntimeReport => ({
+      type: 'runtime.settled',
+      generation: context.generation,
+    })),
+    reportFailed: sendParent(({ context }): RuntimeReport => ({
+      type: 'runtime.failed',
+      generation: context.generation,
+      servers: context.servers,
+    })),
     takeServers: assign(({ context }, params: { readonly servers: readonly RuntimeServer[]; readonly at: number }) => ({
       servers: params.servers,
       graceEndsAt: graceOf(context, params.servers, params.at),
     })),
-    noteServer: assign(({ context }, params: Omit<Extract<RuntimeEvent, { type: 'runtime.serverSettled' }>, 'type'>) => {
-      const servers = context.servers.map((entry) => (entry.server === params.server ? settledServer(entry, params) : entry));
-      return { servers, graceEndsAt: context.graceEndsAt ?? graceOf(context, servers, params.at) };
-    }),
+    noteServer: assign(
+      ({ context }, params: Omit<Extract<RuntimeEvent, { type: 'runtime.serverSettled' }>, 'type'>) => {
+        const servers = context.servers.map((entry) =>
+          entry.server === params.server ? settledServer(entry, params) : entry,
+        );
+        return { servers, graceEndsAt: context.graceEndsAt ?? graceOf(context, servers, params.at) };
+      },
+    ),
     endGrace: assign({ graceIsOver: true }),
-    hold: assign(({ context }, params: { readonly id: string; readonly kind: 'step' | 'request' }) => ({ holders: { ...context.holders, [params.id]: params.kind } })),
-    release: assign(({ context }, params: { readonly id: string }) => ({ holders: without(context.holders, params.id) })),
+    hold: assign(({ context }, params: { readonly id: string; readonly kind: 'step' | 'request' }) => ({
+      holders: { ...context.holders, [params.id]: params.kind },
+    })),
+    release: assign(({ context }, params: { readonly id: string }) => ({
+      holders: without(context.holders, params.id),
+    })),
   },
   guards: {
     isFree: ({ context }) => Object.keys(context.holders).length === 0,
     isImmediate: ({ context }) => context.publish === 'immediate',
     requiredFailed: ({ context }) => context.servers.some((entry) => entry.required && entry.state === 'failed'),
-    isSettled: ({ context }) => context.servers.every((entry) => entry.state !== 'starting' || (context.graceIsOver && !entry.awaited)),
+    isSettled: ({ context }) =>
+      context.servers.every((entry) => entry.state !== 'starting' || (context.graceIsOver && !entry.awaited)),
     hasGrace: ({ context }) => context.graceEndsAt !== null,
   },
 }).createMachine({
   id: 'runtime',
   description: 'One generation of connections: candidate, current, retired.',
   meta: {
-    sends: ['runtime.settled, runtime.failed to its thread', 'runtime.starting, runtime.retired, runtime.stopped, runtime.discarded as facts'],
+    sends: [
+      'runtime.settled, runtime.failed to its thread',
+      'runtime.starting, runtime.retired, runtime.stopped, runtime.discarded as facts',
+    ],
     persisted: ['its number, its servers, its holders'],
-    invariants: ['G1 published at most once, whole (H2)', 'G2 retired, it stops when nobody holds it, not before (H3)', 'G3 a discarded or failed candidate was never current'],
+    invariants: [
+      'G1 published at most once, whole (H2)',
+      'G2 retired, it stops when nobody holds it, not before (H3)',
+      'G3 a discarded or failed candidate was never current',
+    ],
   },
   context: ({ input }) => ({ ...input, servers: [], graceEndsAt: null, graceIsOver: false, holders: {} }),
   initial: 'scheduled',
@@ -112,7 +141,10 @@ export const runtimeMachine = setup({
       entry: ['schedule', 'announceStarting'],
       on: {
         'runtime.begin': { target: 'starting', actions: { type: 'takeServers', params: ({ event }) => event } },
-        'runtime.discard': { target: 'discarded', actions: { type: 'announceDiscarded', params: ({ event }) => event } },
+        'runtime.discard': {
+          target: 'discarded',
+          actions: { type: 'announceDiscarded', params: ({ event }) => event },
+        },
       },
     },
     starting: {
@@ -123,7 +155,10 @@ export const runtimeMachine = setup({
         { guard: 'isSettled', target: 'settled' },
       ],
       on: {
-        'runtime.discard': { target: 'discarded', actions: { type: 'announceDiscarded', params: ({ event }) => event } },
+        'runtime.discard': {
+          target: 'discarded',
+          actions: { type: 'announceDiscarded', params: ({ event }) => event },
+        },
         'deadline.passed': { actions: 'endGrace' },
       },
       initial: 'patient',
@@ -143,7 +178,10 @@ export const runtimeMachine = setup({
       entry: 'reportSettled',
       on: {
         'runtime.publish': 'current',
-        'runtime.discard': { target: 'discarded', actions: { type: 'announceDiscarded', params: ({ event }) => event } },
+        'runtime.discard': {
+          target: 'discarded',
+          actions: { type: 'announceDiscarded', params: ({ event }) => event },
+        },
       },
     },
     current: {
@@ -183,7 +221,10 @@ function graceOf(context: RuntimeContext, servers: readonly RuntimeServer[], at:
   return begins ? at + context.graceMs : null;
 }
 
-function settledServer(entry: RuntimeServer, params: { readonly state: 'ready' | 'failed'; readonly failure?: Failure }): RuntimeServer {
+function settledServer(
+  entry: RuntimeServer,
+  params: { readonly state: 'ready' | 'failed'; readonly failure?: Failure },
+): RuntimeServer {
   const { failure: _, ...rest } = entry;
   return { ...rest, state: params.state, ...(params.failure === undefined ? {} : { failure: params.failure }) };
 }

@@ -7,7 +7,15 @@
  *
  * - S1 With and without shortcuts, an actor has the same snapshots and runs the same actions in the same order.
  */
-import type { ActorScope, ActorSystem, ActorSystemInfo, AnyEventObject, AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
+import type {
+  ActorScope,
+  ActorSystem,
+  ActorSystemInfo,
+  AnyEventObject,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  StateValue,
+} from 'xstate';
 
 /** What the chart does in one place. */
 export interface Shortcut<TContext> {
@@ -32,7 +40,10 @@ export interface Shortcuts<TInput, TContext, TEvent> {
 }
 
 type Scope = ActorScope<AnyMachineSnapshot, AnyEventObject, ActorSystem<ActorSystemInfo>>;
-type Implementation = (args: { context: unknown; event: unknown; self: unknown; system: unknown }, params: unknown) => void;
+type Implementation = (
+  args: { context: unknown; event: unknown; self: unknown; system: unknown },
+  params: unknown,
+) => void;
 
 /** The same machine, faster where `shortcuts` speak. Apply it after `provide`. */
 export function withShortcuts<TMachine extends AnyStateMachine, TInput, TContext, TEvent>(
@@ -46,13 +57,21 @@ export function withShortcuts<TMachine extends AnyStateMachine, TInput, TContext
     const key = typeof shortcut.value === 'string' ? shortcut.value : JSON.stringify(shortcut.value);
     let template = templates.get(key);
     if (template === undefined) {
-      template = { ...machine.resolveState({ value: shortcut.value, context: {}, status: shortcut.status }), error: undefined } as AnyMachineSnapshot;
+      template = {
+        ...machine.resolveState({ value: shortcut.value, context: {}, status: shortcut.status }),
+        error: undefined,
+      } as AnyMachineSnapshot;
       templates.set(key, template);
     }
     return template;
   }
 
-  function take(shortcut: Shortcut<TContext>, event: unknown, scope: Scope, children: Record<string, unknown>): AnyMachineSnapshot {
+  function take(
+    shortcut: Shortcut<TContext>,
+    event: unknown,
+    scope: Scope,
+    children: Record<string, unknown>,
+  ): AnyMachineSnapshot {
     const { context } = shortcut;
     for (const { type, params } of shortcut.actions) {
       implementations[type]?.({ context, event, self: scope.self, system: scope.system }, params);
@@ -63,11 +82,20 @@ export function withShortcuts<TMachine extends AnyStateMachine, TInput, TContext
   return Object.assign(Object.create(machine) as TMachine, {
     getInitialSnapshot(scope: Scope, input: TInput): AnyMachineSnapshot {
       const shortcut = shortcuts.start(input);
-      if (shortcut === undefined) return machine.getInitialSnapshot(scope as never, input as never) as AnyMachineSnapshot;
+      if (shortcut === undefined)
+        return machine.getInitialSnapshot(scope as never, input as never) as AnyMachineSnapshot;
       // Actions of a first macrostep run when the actor starts, never while it is made.
       scope.defer(() => {
         for (const { type, params } of shortcut.actions) {
-          implementations[type]?.({ context: shortcut.context, event: { type: 'xstate.init', input }, self: scope.self, system: scope.system }, params);
+          implementations[type]?.(
+            {
+              context: shortcut.context,
+              event: { type: 'xstate.init', input },
+              self: scope.self,
+              system: scope.system,
+            },
+            params,
+          );
         }
       });
       return { ...templateOf(shortcut), context: shortcut.context, children: {} } as AnyMachineSnapshot;

@@ -57,7 +57,11 @@ export const stepMachine = setup({
       description: 'Its calls are aborted; no new ones are taken.',
       entry: sendTo('calls', ({ event }) => ({
         type: 'fleet.drain' as const,
-        event: { type: 'call.abort', reason: event.type === 'step.end' ? event.reason : 'its step ended', at: event.type === 'step.end' ? event.at : 0 },
+        event: {
+          type: 'call.abort',
+          reason: event.type === 'step.end' ? event.reason : 'its step ended',
+          at: event.type === 'step.end' ? event.at : 0,
+        },
       })),
       on: { 'fleet.drained': 'ended' },
     },

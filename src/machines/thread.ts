@@ -62,14 +62,28 @@ const threadSetup = setup({
   },
   actions: {
     /** `runtime.published`; resolves who waits for it. */
-    announcePublished: notProvided as (_: unknown, params: { readonly generation: number; readonly replaced: number }) => void,
+    announcePublished: notProvided as (
+      _: unknown,
+      params: { readonly generation: number; readonly replaced: number },
+    ) => void,
     /** Tells who asked for the candidate that a newer one took its place, or the thread closes. */
-    dropCandidate: notProvided as (_: unknown, params: { readonly generation: number; readonly reason: string }) => void,
+    dropCandidate: notProvided as (
+      _: unknown,
+      params: { readonly generation: number; readonly reason: string },
+    ) => void,
     /** Rejects who asked for the candidate, with every server's reason. */
-    rejectCandidate: notProvided as (_: unknown, params: { readonly generation: number; readonly servers: readonly RuntimeServer[] }) => void,
+    rejectCandidate: notProvided as (
+      _: unknown,
+      params: { readonly generation: number; readonly servers: readonly RuntimeServer[] },
+    ) => void,
     announceClosed: notProvided,
+    /** An actor failed that never should: said, and lived with (RT-12). */
+    reportError: notProvided,
     noteCandidate: assign((_, params: { readonly generation: number | null }) => ({ candidate: params.generation })),
-    makeCurrent: assign((_, params: { readonly generation: number }) => ({ generation: params.generation, candidate: null })),
+    makeCurrent: assign((_, params: { readonly generation: number }) => ({
+      generation: params.generation,
+      candidate: null,
+    })),
   },
   guards: {
     isCandidate: ({ context }, params: { readonly generation: number }) => context.candidate === params.generation,
@@ -83,7 +97,12 @@ export const threadMachine = threadSetup
     actions: {
       discardCandidate: threadSetup.enqueueActions(({ context, event, enqueue }) => {
         if (context.candidate === null) return;
-        const reason = event.type === 'runtime.replace' ? 'superseded by a newer replacement' : 'reason' in event ? event.reason : 'dropped';
+        const reason =
+          event.type === 'runtime.replace'
+            ? 'superseded by a newer replacement'
+            : 'reason' in event
+              ? event.reason
+              : 'dropped';
         enqueue({ type: 'dropCandidate', params: { generation: context.candidate, reason } });
         enqueue.sendTo(runtimeId(context.candidate), { type: 'runtime.discard', reason });
         enqueue.assign({ candidate: null });
@@ -92,7 +111,11 @@ export const threadMachine = threadSetup
         if (event.type !== 'runtime.replace') return;
         const { generation, publish } = event;
         enqueue.assign({ candidate: generation });
-        enqueue.spawnChild('runtime', { id: runtimeId(generation), systemId: runtimeId(generation), input: { generation, publish, first: context.generation === 0, graceMs: context.input.graceMs } });
+        enqueue.spawnChild('runtime', {
+          id: runtimeId(generation),
+          systemId: runtimeId(generation),
+          input: { generation, publish, first: context.generation === 0, graceMs: context.input.graceMs },
+        });
       }),
       publish: threadSetup.enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'runtime.settled') return;
@@ -106,7 +129,12 @@ export const threadMachine = threadSetup
         if (event.type !== 'step.begin') return;
         const { generation } = context;
         enqueue.sendTo(runtimeId(generation), { type: 'runtime.hold', id: event.step, kind: 'step' });
-        enqueue.sendTo('steps', { type: 'fleet.spawn', id: event.step, systemId: stepSystemId(event.step), input: { step: event.step, generation } });
+        enqueue.sendTo('steps', {
+          type: 'fleet.spawn',
+          id: event.step,
+          systemId: stepSystemId(event.step),
+          input: { step: event.step, generation },
+        });
       }),
       release: threadSetup.enqueueActions(({ event, system, enqueue }) => {
         if (event.type !== 'fleet.settled' || event.output === undefined) return;
@@ -132,14 +160,27 @@ export const threadMachine = threadSetup
     id: 'thread',
     description: 'One conversation: its router, its runtimes, its steps.',
     meta: {
-      sends: ['runtime.publish, runtime.retire, runtime.discard, runtime.hold, runtime.release to its runtimes', 'runtime.published, thread.closed as facts'],
+      sends: [
+        'runtime.publish, runtime.retire, runtime.discard, runtime.hold, runtime.release to its runtimes',
+        'runtime.published, thread.closed as facts',
+      ],
       persisted: ['the number of the current runtime, its candidate, every child'],
-      invariants: ['T1 the current runtime changes in one transition (H2)', 'T2 at most one candidate, the latest (RT-4)', 'T3 a step takes and holds the current runtime in one transition (H1)', 'T4 closes after its steps, then its connections (H10)'],
+      invariants: [
+        'T1 the current runtime changes in one transition (H2)',
+        'T2 at most one candidate, the latest (RT-4)',
+        'T3 a step takes and holds the current runtime in one transition (H1)',
+        'T4 closes after its steps, then its connections (H10)',
+      ],
     },
     context: ({ input }) => ({ input, generation: 0, candidate: null }),
     initial: 'open',
     invoke: [
-      { id: 'router', src: 'router', systemId: 'router', input: ({ context }) => ({ settledLimit: context.input.settledLimit }) },
+      {
+        id: 'router',
+        src: 'router',
+        systemId: 'router',
+        input: ({ context }) => ({ settledLimit: context.input.settledLimit }),
+      },
       { id: 'steps', src: 'steps', systemId: 'steps' },
       { id: 'requests', src: 'requests', systemId: 'requests' },
       { id: 'connections', src: 'connections', systemId: 'connections' },
@@ -147,6 +188,7 @@ export const threadMachine = threadSetup
     on: {
       'fleet.settled': { actions: 'release' },
       'xstate.done.actor.*': { actions: 'dropRuntime' },
+      'xstate.error.actor.*': { actions: 'reportError' },
     },
     states: {
       open: {
@@ -154,11 +196,21 @@ export const threadMachine = threadSetup
         initial: 'starting',
         on: {
           'runtime.replace': { actions: ['discardCandidate', 'spawnCandidate'] },
-          'runtime.cancel': { guard: { type: 'isCandidate', params: ({ event }) => event }, actions: 'discardCandidate' },
-          'runtime.settled': { guard: { type: 'isCandidate', params: ({ event }) => event }, target: '.active', actions: 'publish' },
+          'runtime.cancel': {
+            guard: { type: 'isCandidate', params: ({ event }) => event },
+            actions: 'discardCandidate',
+          },
+          'runtime.settled': {
+            guard: { type: 'isCandidate', params: ({ event }) => event },
+            target: '.active',
+            actions: 'publish',
+          },
           'runtime.failed': {
             guard: { type: 'isCandidate', params: ({ event }) => event },
-            actions: [{ type: 'noteCandidate', params: { generation: null } }, { type: 'rejectCandidate', params: ({ event }) => event }],
+            actions: [
+              { type: 'noteCandidate', params: { generation: null } },
+              { type: 'rejectCandidate', params: ({ event }) => event },
+            ],
           },
           'thread.close': 'closing',
         },
@@ -166,7 +218,10 @@ export const threadMachine = threadSetup
           starting: { description: 'No runtime was published yet: first steps wait.' },
           active: {
             description: 'A runtime is current.',
-            on: { 'step.begin': { guard: 'hasCurrent', actions: 'beginStep' }, 'request.begin': { guard: 'hasCurrent', actions: 'beginRequest' } },
+            on: {
+              'step.begin': { guard: 'hasCurrent', actions: 'beginStep' },
+              'request.begin': { guard: 'hasCurrent', actions: 'beginRequest' },
+            },
           },
         },
       },
@@ -179,19 +234,44 @@ export const threadMachine = threadSetup
             description: 'Calls are aborted, questions settle.',
             entry: sendTo('steps', ({ event }) => ({
               type: 'fleet.drain' as const,
-              event: { type: 'step.end', reason: event.type === 'thread.close' ? event.reason : 'the thread was closed', at: event.type === 'thread.close' ? event.at : 0 },
+              event: {
+                type: 'step.end',
+                reason: event.type === 'thread.close' ? event.reason : 'the thread was closed',
+                at: event.type === 'thread.close' ? event.at : 0,
+              },
             })),
-            on: { 'fleet.drained': { guard: { type: 'isFleet', params: ({ event }) => ({ fleet: event.fleet, name: 'steps' }) }, target: 'endingRequests' } },
+            on: {
+              'fleet.drained': {
+                guard: { type: 'isFleet', params: ({ event }) => ({ fleet: event.fleet, name: 'steps' }) },
+                target: 'endingRequests',
+              },
+            },
           },
           endingRequests: {
             description: 'Single requests are aborted.',
-            entry: sendTo('requests', { type: 'fleet.drain', event: { type: 'call.abort', reason: 'the thread was closed', at: 0 } }),
-            on: { 'fleet.drained': { guard: { type: 'isFleet', params: ({ event }) => ({ fleet: event.fleet, name: 'requests' }) }, target: 'endingConnections' } },
+            entry: sendTo('requests', {
+              type: 'fleet.drain',
+              event: { type: 'call.abort', reason: 'the thread was closed', at: 0 },
+            }),
+            on: {
+              'fleet.drained': {
+                guard: { type: 'isFleet', params: ({ event }) => ({ fleet: event.fleet, name: 'requests' }) },
+                target: 'endingConnections',
+              },
+            },
           },
           endingConnections: {
             description: 'Transports and processes are ended.',
-            entry: ['retireCurrent', sendTo('connections', { type: 'fleet.drain', event: { type: 'connection.close' } })],
-            on: { 'fleet.drained': { guard: { type: 'isFleet', params: ({ event }) => ({ fleet: event.fleet, name: 'connections' }) }, target: '#thread.closed' } },
+            entry: [
+              'retireCurrent',
+              sendTo('connections', { type: 'fleet.drain', event: { type: 'connection.close' } }),
+            ],
+            on: {
+              'fleet.drained': {
+                guard: { type: 'isFleet', params: ({ event }) => ({ fleet: event.fleet, name: 'connections' }) },
+                target: '#thread.closed',
+              },
+            },
           },
         },
       },

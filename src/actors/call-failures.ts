@@ -1,0 +1,31 @@
+/** What is known of a call that met a failure (SPEC RT-7, RT-10). */
+import type { CallErrorOutcome, ErrorCode, Failure } from '../domain/errors.ts';
+import type { CallRecord } from './calls.ts';
+import type { LiveConnection } from './servers.ts';
+
+/** How long a call waits for a server on its way up, at most. */
+export const reconnectLimitMs = 10_000;
+
+/** The outcome that goes with a code, where the link did not say. */
+export function failureOutcome(code: ErrorCode): CallErrorOutcome {
+  switch (code) {
+    case 'connection_lost':
+      return 'unknown';
+    case 'server_unavailable':
+    case 'session_lost':
+    case 'auth_required':
+    case 'invalid_argument':
+    case 'invalid_arguments':
+      return 'not-sent';
+    default:
+      return 'failed';
+  }
+}
+
+/** The failure of a call whose server cannot take it. */
+export function unavailable({ input }: CallRecord, connection: LiveConnection | undefined): Failure {
+  const state = connection?.state ?? 'not part of the runtime of this step';
+  const reason = connection?.failure === undefined ? '' : ` Its last failure: ${connection.failure.message}`;
+  const message = `Expected server "${input.server}" to be ready for "${input.name}", and it is ${state}. The call was not sent; try again when it is ready.${reason}`;
+  return { code: 'server_unavailable', message, retryable: true, outcome: 'not-sent' };
+}

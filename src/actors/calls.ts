@@ -1,0 +1,382 @@
+/**
+ * The effects of calls: sending, cancelling, timing, and answering whoever called.
+ *
+ * Owns one record a call in flight: what must not be in a context. A call's actor decides; this does.
+ *
+ * - K1 A record is made with its call and dropped when the call is settled: nothing of a call outlives it.
+ * - K2 The caller is answered exactly once.
+ */
+import type { Clock } from '../api.ts';
+import type { ServerConfig } from '../domain/config.ts';
+import { HoldfastError, toError } from '../domain/errors.ts';
+import type { Failure } from '../domain/errors.ts';
+import type { CallFacts, CallOutcome } from '../domain/events.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Link, RequestFailure, RequestKey } from '../domain/link.ts';
+import { isoTime } from '../domain/question.ts';
+import type { Redactor } from '../domain/redact.ts';
+import type { Progress } from '../domain/tool.ts';
+import type { CallActorRef, CallContext, CallInput } from '../machines/call.ts';
+import type { Facts } from './facts.ts';
+import { failureOutcome, reconnectLimitMs, unavailable } from './call-failures.ts';
+import { checkResult } from './results.ts';
+import type { LiveConnection, Servers } from './servers.ts';
+import { isUsable } from './servers.ts';
+import type { Signals } from './signals.ts';
+import type { Turn, Turns } from './turns.ts';
+
+/** A call as its caller hands it over. */
+export interface NewCall {
+  readonly input: Omit<CallInput, 'admitted' | 'at'>;
+  readonly config: ServerConfig;
+  readonly turn: Turn;
+  /** A loss may be answered by sending it once more (RT-10). */
+  readonly repeatable: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** One call in flight, beside its actor. */
+export interface CallRecord extends NewCall {
+  ref: CallActorRef | undefined;
+  holdsTurn: boolean;
+  connection: LiveConnection | undefined;
+  link: Link | undefined;
+  key: RequestKey | undefined;
+  timer: unknown;
+  withdraw: (() => void) | undefined;
+  unlisten: (() => void) | undefined;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: HoldfastError) => void;
+}
+
+export interface CallsPorts {
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly redactor: Redactor;
+  readonly servers: Servers;
+  readonly turns: Turns;
+  readonly signals: Signals;
+  /** Reads a result that asks for input, and puts it to the call. */
+  inputRequired(record: CallRecord, result: JsonObject): void;
+  /** Reads a refusal that asks for a sign-in, and puts it to the call; false when it cannot be read. */
+  authorizationRequired(record: CallRecord, data: unknown): boolean;
+  /** The session of a connection is gone. */
+  sessionLost(connection: LiveConnection): void;
+}
+
+export class Calls {
+  readonly #ports: CallsPorts;
+  readonly #records = new Map<string, CallRecord>();
+  /** Records with a request on the wire, by connection. */
+  readonly #inFlight = new Map<string, Set<CallRecord>>();
+
+  constructor(ports: CallsPorts) {
+    this.#ports = ports;
+  }
+
+  /** Makes the actor of a call through `spawn`; resolves with its result. */
+  start(call: NewCall, spawn: (input: CallInput) => void): Promise<JsonObject> {
+    return new Promise<JsonObject>((resolve, reject) => {
+      const { signal, turn, input } = call;
+      const admitted = input.approval === undefined && this.#ports.turns.tryEnter(turn);
+      const record: CallRecord = {
+        input,
+        config: call.config,
+        turn,
+        repeatable: call.repeatable,
+        signal,
+        onProgress: call.onProgress,
+        ref: undefined,
+        holdsTurn: admitted,
+        connection: undefined,
+        link: undefined,
+        key: undefined,
+        timer: undefined,
+        withdraw: undefined,
+        unlisten: undefined,
+        resolve,
+        reject,
+      };
+      this.#records.set(input.call, record);
+      if (signal !== undefined)
+        record.unlisten = this.#ports.signals.listen(signal, () => this.abort(input.call, 'its signal was aborted'));
+      spawn({ ...input, admitted, at: this.#ports.clock.now() });
+    });
+  }
+
+  abort(call: string, reason: string): void {
+    this.#records.get(call)?.ref?.send({ type: 'call.abort', reason, at: this.#ports.clock.now() });
+  }
+
+  record(call: string): CallRecord | undefined {
+    return this.#records.get(call);
+  }
+
+  /** Calls with a request on the wire of a connection. */
+  inFlight(connection: string): Iterable<CallRecord> {
+    return this.#inFlight.get(connection) ?? [];
+  }
+
+  /** Notes the actor of a call that has not been sent: it can be aborted. */
+  noteActor(context: CallContext, self: CallActorRef): void {
+    const record = this.#records.get(context.input.call);
+    if (record !== undefined) record.ref = self;
+  }
+
+  requestTurn(context: CallContext, self: CallActorRef): void {
+    const record = this.#records.get(context.input.call);
+    if (record === undefined) return;
+    record.ref = self;
+    record.withdraw = this.#ports.turns.wait(record.turn, () => {
+      record.withdraw = undefined;
+      record.holdsTurn = true;
+      self.send({ type: 'call.admitted', at: this.#ports.clock.now() });
+    });
+  }
+
+  releaseTurn(context: CallContext): void {
+    const record = this.#records.get(context.input.call);
+    if (record === undefined || !record.holdsTurn || record.turn.exclusive) return;
+    record.holdsTurn = false;
+    this.#ports.turns.leave(record.turn);
+  }
+
+  resumeTurn(context: CallContext): void {
+    const record = this.#records.get(context.input.call);
+    if (record === undefined || record.holdsTurn) return;
+    record.holdsTurn = true;
+    this.#ports.turns.resume(record.turn);
+  }
+
+  sendRequest(context: CallContext, self: CallActorRef): void {
+    const record = this.#records.get(context.input.call);
+    if (record === undefined) return;
+    record.ref = self;
+    const { generation, server } = context.input;
+    const connection = this.#ports.servers.resolve(generation, server)?.connection;
+    if (connection === undefined) {
+      this.#fail(record, unavailable(record, undefined));
+      return;
+    }
+    record.connection = connection;
+    if (connection.link !== undefined && isUsable(connection)) this.#send(record, context, connection, connection.link);
+    else this.#sendWhenReady(record, context, connection);
+  }
+
+  cancelRequest(context: CallContext): void {
+    const record = this.#records.get(context.input.call);
+    if (record === undefined) return;
+    record.withdraw?.();
+    if (record.key !== undefined) record.link?.cancel(record.key);
+    this.#offWire(record);
+  }
+
+  armTimeLimit(context: CallContext, self: CallActorRef): void {
+    const record = this.#records.get(context.input.call);
+    if (record === undefined) return;
+    const { clock } = this.#ports;
+    record.timer = clock.setTimeout(
+      () => self.send({ type: 'call.timedOut', at: clock.now() }),
+      Math.max(0, context.remainingMs),
+    );
+  }
+
+  armPauseLimit(context: CallContext, self: CallActorRef): void {
+    const record = this.#records.get(context.input.call);
+    const { maxPauseMs } = context.input;
+    if (record === undefined || maxPauseMs === undefined) return;
+    const { clock } = this.#ports;
+    record.timer = clock.setTimeout(() => self.send({ type: 'call.pauseEnded', at: clock.now() }), maxPauseMs);
+  }
+
+  disarmTimeLimit(context: CallContext): void {
+    const record = this.#records.get(context.input.call);
+    if (record?.timer === undefined) return;
+    this.#ports.clock.clearTimeout(record.timer);
+    record.timer = undefined;
+  }
+
+  announce(context: CallContext, type: 'call.started' | 'call.paused' | 'call.resumed'): void {
+    if (this.#ports.facts.observed && context.input.method === 'tools/call')
+      this.#ports.facts.tell({ type, ...callFacts(context.input) });
+  }
+
+  settle(context: CallContext): void {
+    const record = this.#records.get(context.input.call);
+    if (record === undefined) return;
+    this.#records.delete(context.input.call);
+    record.withdraw?.();
+    record.unlisten?.();
+    this.disarm(record);
+    this.#offWire(record);
+    if (record.holdsTurn) this.#ports.turns.leave(record.turn);
+    const ending = context.ending ?? {
+      outcome: 'failed',
+      failure: { code: 'internal', message: 'The call ended without an outcome.', retryable: false },
+    };
+    if (ending.outcome === 'completed') {
+      this.#tellEnd(context.input, 'completed', { isError: ending.result['isError'] === true });
+      record.resolve(ending.result);
+      return;
+    }
+    const failure = this.#ports.redactor.value(ending.failure);
+    this.#tellEnd(context.input, ending.outcome, { error: failure });
+    record.reject(toError(failure));
+  }
+
+  disarm(record: CallRecord): void {
+    if (record.timer !== undefined) this.#ports.clock.clearTimeout(record.timer);
+    record.timer = undefined;
+  }
+
+  /** A result arrived for a record. */
+  onResult(record: CallRecord, result: JsonObject): void {
+    this.#offWire(record);
+    const { ref } = record;
+    if (ref === undefined) return;
+    const checked = checkResult(record.input.method, record.input.server, result);
+    switch (checked.kind) {
+      case 'complete':
+        ref.send({ type: 'call.completed', result: checked.result });
+        return;
+      case 'inputRequired':
+        this.#ports.inputRequired(record, result);
+        return;
+      case 'bad':
+        this.#fail(record, checked.failure);
+    }
+  }
+
+  onFailure(record: CallRecord, { failure, rpc }: RequestFailure): void {
+    const { connection } = record;
+    this.#offWire(record);
+    if (rpc?.code === urlElicitationRequired && this.#ports.authorizationRequired(record, rpc.data)) return;
+    const known: Failure = { ...failure, outcome: failure.outcome ?? failureOutcome(failure.code) };
+    if (failure.code === 'session_lost' && connection !== undefined) {
+      this.#ports.sessionLost(connection);
+      record.ref?.send({ type: 'call.resend', outcome: 'not-sent', failure: { ...known, outcome: 'not-sent' } });
+      return;
+    }
+    if (failure.code === 'connection_lost' && known.outcome === 'unknown' && record.repeatable) {
+      record.ref?.send({ type: 'call.resend', outcome: 'unknown', failure: known });
+      return;
+    }
+    this.#fail(record, known);
+  }
+
+  onProgress(record: CallRecord, progress: Progress): void {
+    const { facts } = this.#ports;
+    if (facts.observed && record.input.method === 'tools/call')
+      facts.tell({ type: 'call.progressed', ...callFacts(record.input), ...progress });
+    try {
+      record.onProgress?.(progress);
+    } catch (error) {
+      facts.warn('listener_failed', `onProgress of "${record.input.name}" threw: ${String(error)}. The call goes on.`);
+    }
+  }
+
+  #send(record: CallRecord, context: CallContext, connection: LiveConnection, link: Link): void {
+    record.link = link;
+    const watched = record.onProgress !== undefined || this.#ports.facts.observed;
+    const sink = watched ? new WatchedSink(this, record) : new Sink(this, record);
+    let inFlight = this.#inFlight.get(connection.id);
+    if (inFlight === undefined) this.#inFlight.set(connection.id, (inFlight = new Set()));
+    inFlight.add(record);
+    record.key = link.send({ method: context.input.method, params: paramsOf(context) }, sink);
+  }
+
+  /** A call that meets a server on its way up waits, within its limit, at most 10 s (RT-7). */
+  #sendWhenReady(record: CallRecord, context: CallContext, connection: LiveConnection): void {
+    if (connection.state !== 'starting' && connection.state !== 'reconnecting') {
+      this.#fail(record, unavailable(record, connection));
+      return;
+    }
+    const { clock } = this.#ports;
+    const check = (): void => {
+      if (connection.link !== undefined && isUsable(connection)) {
+        stop();
+        this.#send(record, context, connection, connection.link);
+      } else if (connection.state !== 'starting' && connection.state !== 'reconnecting') {
+        stop();
+        this.#fail(record, unavailable(record, connection));
+      }
+    };
+    const timer = clock.setTimeout(() => {
+      stop();
+      this.#fail(record, unavailable(record, connection));
+    }, reconnectLimitMs);
+    const stop = (): void => {
+      connection.waiters.delete(check);
+      clock.clearTimeout(timer);
+      record.withdraw = undefined;
+    };
+    connection.waiters.add(check);
+    record.withdraw = stop;
+  }
+
+  #offWire(record: CallRecord): void {
+    if (record.key === undefined) return;
+    record.key = undefined;
+    if (record.connection !== undefined) this.#inFlight.get(record.connection.id)?.delete(record);
+  }
+
+  #fail(record: CallRecord, failure: Failure): void {
+    const outcome = failure.outcome ?? failureOutcome(failure.code);
+    record.ref?.send({ type: 'call.failed', outcome, failure: { ...failure, outcome } });
+  }
+
+  #tellEnd(input: CallInput, outcome: CallOutcome, more: { isError?: boolean; error?: Failure }): void {
+    const { facts } = this.#ports;
+    if (!facts.observed || input.method !== 'tools/call') return;
+    facts.tell({ type: 'call.ended', ...callFacts(input), outcome, ...more });
+  }
+}
+
+/** JSON-RPC error code URLElicitationRequired. */
+const urlElicitationRequired = -32042;
+
+class Sink {
+  readonly calls: Calls;
+  readonly record: CallRecord;
+
+  constructor(calls: Calls, record: CallRecord) {
+    this.calls = calls;
+    this.record = record;
+  }
+
+  onResult(result: JsonObject): void {
+    this.calls.onResult(this.record, result);
+  }
+
+  onFailure(failure: RequestFailure): void {
+    this.calls.onFailure(this.record, failure);
+  }
+}
+
+class WatchedSink extends Sink {
+  onProgress(progress: Progress): void {
+    this.calls.onProgress(this.record, progress);
+  }
+}
+
+function paramsOf({ input, round }: CallContext): JsonObject {
+  if (round === null || (round.requestState === undefined && Object.keys(round.responses).length === 0))
+    return input.params;
+  return {
+    ...input.params,
+    ...(Object.keys(round.responses).length === 0 ? {} : { inputResponses: round.responses }),
+    ...(round.requestState === undefined ? {} : { requestState: round.requestState }),
+  };
+}
+
+/** What every event of a call names. */
+export function callFacts(input: Omit<CallInput, 'admitted' | 'at'>): CallFacts {
+  const { step = '', call, request, name, server, tool } = input;
+  return { step, call, ...(request === undefined ? {} : { request }), name, server, tool };
+}
+
+/** When a running call times out, for the snapshot. */
+export function deadlineOf({ runningSince, remainingMs }: CallContext): string | undefined {
+  return runningSince === null ? undefined : isoTime(runningSince + remainingMs);
+}

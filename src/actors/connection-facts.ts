@@ -1,0 +1,59 @@
+/** What follows when the state of a connection changes: the fact, the runtimes that wait for it, the calls that do. */
+import type { AnyActorRef } from 'xstate';
+import type { ServerState } from '../domain/snapshot.ts';
+import type { ConnectionContext } from '../machines/connection.ts';
+import { runtimeId } from '../machines/thread.ts';
+import type { Effects } from './effects.ts';
+import { startOf } from './servers.ts';
+import type { LiveConnection } from './servers.ts';
+
+/** Notes and tells a connection's new state. */
+export function connectionChanged(effects: Effects, context: ConnectionContext, state: ServerState): void {
+  const { servers, facts } = effects;
+  const connection = servers.connection(context.input.connection);
+  if (connection === undefined) return;
+  connection.state = state;
+  connection.failure = context.failure ?? undefined;
+  facts.tell({
+    type: 'server.changed',
+    server: connection.server,
+    connection: connection.id,
+    generations: [...connection.generations],
+    state,
+    ...(context.failure === null ? {} : { error: context.failure }),
+  });
+  tellRuntimes(effects, connection);
+  for (const waiter of [...connection.waiters]) waiter();
+  if (state === 'closed') servers.forget(connection.id);
+}
+
+/** Servers that cannot be started are told with the runtime that names them. */
+export function tellMisconfigured({ servers, facts }: Effects, generation: number): void {
+  const failures = Object.entries(servers.planOf(generation)?.misconfigured ?? {});
+  for (const [server, error] of failures) {
+    facts.tell({
+      type: 'server.changed',
+      server,
+      connection: '',
+      generations: [generation],
+      state: 'misconfigured',
+      error,
+    });
+  }
+}
+
+function tellRuntimes(effects: Effects, connection: LiveConnection): void {
+  for (const generation of connection.generations) {
+    const planned = effects.servers.resolve(generation, connection.server);
+    const { state, failure } = startOf(connection, planned?.config.required ?? false);
+    if (state === 'starting') continue;
+    const runtime: AnyActorRef | undefined = effects.lookUp(runtimeId(generation));
+    runtime?.send({
+      type: 'runtime.serverSettled',
+      server: connection.server,
+      state,
+      at: effects.clock.now(),
+      ...(failure === undefined ? {} : { failure }),
+    });
+  }
+}

@@ -1,0 +1,152 @@
+/** Everything one thread's machines act through, made once. `provide.ts` puts it into their slots. */
+import { randomBytes } from 'node:crypto';
+import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
+import type { Clock, ElicitationReviewer, Root, RuntimeServers, SamplingHandler } from '../api.ts';
+import { defaults } from '../domain/config.ts';
+import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
+import type { ClientOffer, OpenLink } from '../domain/link.ts';
+import { createRedactor, secretsOf } from '../domain/redact.ts';
+import type { Redactor } from '../domain/redact.ts';
+import type { RespondOutcome } from '../domain/elicitation.ts';
+import { Calls } from './calls.ts';
+import { variablesOf } from './identity.ts';
+import { createFacts } from './facts.ts';
+import type { Facts } from './facts.ts';
+import type { VerdictCache } from './link-actor.ts';
+import { Publications } from './publications.ts';
+import { Questions } from './questions.ts';
+import { Servers } from './servers.ts';
+import { createSignals } from './signals.ts';
+import { createTurns } from './turns.ts';
+
+export interface EffectsOptions {
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly policy: Policy;
+  readonly reviewer: ElicitationReviewer | undefined;
+  readonly sampling: SamplingHandler | 'ask' | undefined;
+  readonly roots: readonly Root[] | undefined;
+  readonly verdicts: VerdictCache;
+  readonly openLink: OpenLink;
+}
+
+export interface Effects {
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly redactor: Redactor;
+  readonly servers: Servers;
+  readonly calls: Calls;
+  readonly questions: Questions;
+  readonly publications: Publications;
+  readonly openLink: OpenLink;
+  readonly verdicts: VerdictCache;
+  readonly offer: ClientOffer;
+  /** Where `respond` finds the outcome the router or a responder gave for its ticket. */
+  readonly outcomes: Map<number, RespondOutcome>;
+  roots: readonly Root[];
+  /** Notes what a runtime will name, its secrets first. */
+  plan(generation: number, next: RuntimeServers): void;
+  /** The live actor of a systemId. */
+  lookUp(id: string): AnyActorRef | undefined;
+  /** The actor system; set when the thread's root actor is made. */
+  bind(root: AnyActorRef): void;
+}
+
+/** Makes the effects of one thread. */
+export function createEffects(options: EffectsOptions): Effects {
+  const { clock, limits } = options;
+  const redactor = createRedactor();
+  const facts = createFacts(clock, redactor);
+  const publications = new Publications();
+  let root: AnyActorRef | undefined;
+
+  const system = (): ActorSystem<ActorSystemInfo> => {
+    if (root === undefined) throw new Error('Expected the root actor to be bound before its effects run.');
+    return root.system as ActorSystem<ActorSystemInfo>;
+  };
+  const lookUp = (id: string): AnyActorRef | undefined => {
+    const target: AnyActorRef | undefined = system().get(id);
+    return target?.getSnapshot().status === 'active' ? target : undefined;
+  };
+  const send = (id: string, event: AnyEventObject): void => {
+    lookUp(id)?.send(event);
+  };
+
+  const servers = new Servers({
+    spawn: (input) => {
+      send('connections', { type: 'fleet.spawn', id: input.connection, systemId: input.connection, input });
+    },
+    restart: ({ id }) => {
+      send(id, { type: 'connection.restart', at: clock.now() });
+    },
+    close: ({ id }) => {
+      send(id, { type: 'connection.close' });
+    },
+    now: () => clock.now(),
+    maxToolNameLength: limits.maxToolNameLength ?? defaults.maxToolNameLength,
+  });
+  const turns = createTurns({
+    callsPerThread: limits.callsPerThread ?? defaults.callsPerThread,
+    callsPerServer: limits.callsPerServer ?? defaults.callsPerServer,
+  });
+  const calls: Calls = new Calls({
+    clock,
+    facts,
+    redactor,
+    servers,
+    turns,
+    signals: createSignals(),
+    inputRequired: (record, result) => {
+      questions.inputRequired(record, result);
+    },
+    authorizationRequired: (record, data) => questions.authorizationRequired(record, data),
+    sessionLost: ({ id }) => {
+      send(id, { type: 'connection.restart', at: clock.now() });
+    },
+  });
+  const effects: Effects = {
+    clock,
+    facts,
+    redactor,
+    servers,
+    calls,
+    publications,
+    openLink: options.openLink,
+    verdicts: options.verdicts,
+    offer: { sampling: options.sampling !== undefined, roots: options.roots !== undefined },
+    outcomes: new Map(),
+    roots: options.roots ?? [],
+    get questions() {
+      return questions;
+    },
+    plan(generation, next) {
+      for (const secret of next.secrets ?? []) redactor.add(secret);
+      for (const config of Object.values(next.servers)) for (const secret of secretsIn(config)) redactor.add(secret);
+      servers.plan(generation, next.servers, next.misconfigured);
+    },
+    lookUp,
+    bind(actor) {
+      root = actor;
+    },
+  };
+  const questions = new Questions({
+    clock,
+    facts,
+    redactor,
+    calls,
+    servers,
+    policy: options.policy,
+    reviewer: options.reviewer,
+    sampling: options.sampling,
+    randomToken: () => randomBytes(18).toString('base64url'),
+    roots: () => effects.roots,
+    system,
+  });
+  return effects;
+}
+
+/** The secrets of a configuration, the values of the variables it names included. */
+function secretsIn(config: ServerConfig): readonly string[] {
+  const variables = variablesOf(config).flatMap((name) => process.env[name] ?? []);
+  return [...secretsOf(config), ...variables];
+}

@@ -1,0 +1,80 @@
+/** What makes two configurations of a server the same connection (SPEC RT-5). */
+import { createHash } from 'node:crypto';
+import type { ServerConfig } from '../domain/config.ts';
+import { isRecord } from '../domain/json.ts';
+import type { TransportKind } from '../domain/snapshot.ts';
+
+/** Fields that only change what is seen of a server, never the connection to it. */
+const viewOnly: ReadonlySet<string> = new Set([
+  'enabled',
+  'required',
+  'parallel',
+  'serialize',
+  'startTimeoutMs',
+  'callTimeoutMs',
+  'maxPauseMs',
+  'retry',
+  'approval',
+  'tools',
+]);
+
+const defaultsOfIdentity: Readonly<Record<string, unknown>> = { environment: 'local', protocol: 'auto' };
+
+/** Names each in-process factory and given transport: they are compared by reference. */
+const references = new WeakMap<object, number>();
+let referenceCount = 0;
+
+/** A digest of everything that makes a connection: equal digests, one connection. Holds no secret. */
+export function identityOf(server: string, config: ServerConfig): string {
+  const relevant: Record<string, unknown> = { ...defaultsOfIdentity };
+  for (const [key, value] of Object.entries(config)) {
+    if (value === undefined || viewOnly.has(key)) continue;
+    relevant[key] =
+      key === 'inMemory' || (key === 'transport' && typeof value === 'object') ? referenceOf(value as object) : value;
+  }
+  for (const name of variablesOf(config)) relevant[`variable ${name}`] = process.env[name] ?? null;
+  return createHash('sha256')
+    .update(canonical([server, relevant]))
+    .digest('hex');
+}
+
+/** How a server is reached. */
+export function transportOf(config: ServerConfig): TransportKind {
+  if ('inMemory' in config) return 'in-memory';
+  if ('command' in config) return 'stdio';
+  if ('url' in config) return config.transport === 'sse' ? 'sse' : 'http';
+  return 'given';
+}
+
+/** `stdio`, `in-memory`, `given`, or the origin of the url. */
+export function originOf(config: ServerConfig): string {
+  if (!('url' in config)) return transportOf(config);
+  return URL.canParse(config.url) ? new URL(config.url).origin : 'http';
+}
+
+/** Names of the environment variables a configuration takes values from. */
+export function variablesOf(config: ServerConfig): readonly string[] {
+  if (!('url' in config)) return [];
+  const named = Object.values(config.headersFrom ?? {});
+  return config.bearerTokenVariable === undefined ? named : [...named, config.bearerTokenVariable];
+}
+
+function referenceOf(value: object): string {
+  let id = references.get(value);
+  if (id === undefined) {
+    referenceCount += 1;
+    id = referenceCount;
+    references.set(value, id);
+  }
+  return `reference ${String(id)}`;
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(byKey)) : inner,
+  );
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,235 @@
+/**
+ * The actor that opens one link, reports on it, and closes it when it is stopped.
+ *
+ * Everything a server sends without being asked comes through here: changes of its lists, logs, questions.
+ */
+import { fromCallback, fromPromise } from 'xstate';
+import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
+import type { Clock } from '../api.ts';
+import { defaults } from '../domain/config.ts';
+import { HoldfastError, toFailure } from '../domain/errors.ts';
+import type { Failure } from '../domain/errors.ts';
+import type { ClientOffer, EraVerdict, Inventory, Link, LinkHandlers, OpenLink } from '../domain/link.ts';
+import type { Redactor } from '../domain/redact.ts';
+import type { ConnectionEvent, OpenedFacts } from '../machines/connection.ts';
+import type { Facts } from './facts.ts';
+import type { Questions } from './questions.ts';
+import type { LiveConnection, Servers } from './servers.ts';
+
+/** Remembers which era a server spoke, so that its next start needs no probe (ER-1). */
+export interface VerdictCache {
+  get(identity: string): EraVerdict | undefined;
+  set(identity: string, verdict: EraVerdict): void;
+}
+
+export interface LinkPorts {
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly redactor: Redactor;
+  readonly servers: Servers;
+  readonly questions: Questions;
+  readonly verdicts: VerdictCache;
+  readonly openLink: OpenLink;
+  readonly offer: ClientOffer;
+  /** 0 to 1. */
+  random(): number;
+}
+
+interface LinkInput {
+  readonly connection: string;
+  readonly server: string;
+}
+
+type Tell = (event: ConnectionEvent) => void;
+
+/** Fills the `link` slot of a connection. */
+export function linkLogic(ports: LinkPorts): CallbackActorLogic<ConnectionEvent, LinkInput> {
+  return fromCallback<ConnectionEvent, LinkInput>(({ input, sendBack }) => {
+    const connection = ports.servers.connection(input.connection);
+    if (connection === undefined) return undefined;
+    const attempt = new LinkAttempt(ports, connection, sendBack);
+    connection.gone = attempt.run(connection.gone);
+    return () => {
+      attempt.stop();
+    };
+  });
+}
+
+/** Fills the `closeLink` slot: resolves when nothing is left of the link. */
+export function closeLinkLogic({
+  servers,
+}: Pick<LinkPorts, 'servers'>): PromiseActorLogic<void, { readonly connection: string; readonly reason: string }> {
+  return fromPromise(async ({ input }) => {
+    await servers.connection(input.connection)?.gone;
+  });
+}
+
+class LinkAttempt {
+  readonly #ports: LinkPorts;
+  readonly #connection: LiveConnection;
+  readonly #tell: Tell;
+  readonly #controller = new AbortController();
+  readonly #stopped: Promise<void>;
+  #isStopped = false;
+  #link: Link | undefined;
+  #listing: Promise<void> | undefined;
+  #listAgain = false;
+
+  constructor(ports: LinkPorts, connection: LiveConnection, tell: Tell) {
+    this.#ports = ports;
+    this.#connection = connection;
+    this.#tell = (event) => {
+      if (!this.#isStopped) tell(event);
+    };
+    this.#stopped = new Promise((resolve) => {
+      this.#controller.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#controller.abort();
+    if (this.#connection.link === this.#link) this.#connection.link = undefined;
+    this.#ports.questions.linkGone(this.#connection, 'its server was closed');
+  }
+
+  /** Lives as long as anything of the attempt does. Never rejects. */
+  async run(before: Promise<void>): Promise<void> {
+    await before;
+    if (this.#isStopped) return;
+    try {
+      this.#link = await this.#open();
+    } catch (error) {
+      this.#tell({
+        type: 'link.failed',
+        failure: this.#failureOf(error),
+        at: this.#ports.clock.now(),
+        jitter: this.#ports.random(),
+      });
+      return;
+    }
+    if (!this.#isStopped) this.#opened(this.#link);
+    await this.#stopped;
+    await this.#close(this.#link);
+  }
+
+  #open(): Promise<Link> {
+    const { server, config, identity } = this.#connection;
+    const verdict = this.#ports.verdicts.get(identity);
+    return this.#ports.openLink({
+      server,
+      config,
+      offer: this.#ports.offer,
+      signal: this.#controller.signal,
+      timeoutMs: config.startTimeoutMs ?? defaults.startTimeoutMs,
+      handlers: this.#handlers(),
+      ...(verdict === undefined ? {} : { verdict }),
+    });
+  }
+
+  #opened(link: Link): void {
+    const connection = this.#connection;
+    connection.link = link;
+    this.#ports.servers.noteInventory(connection, link.inventory);
+    this.#tell({ type: 'link.opened', facts: this.#factsOf(link, link.inventory), at: this.#ports.clock.now() });
+  }
+
+  async #close(link: Link): Promise<void> {
+    try {
+      await link.close();
+    } catch (error) {
+      this.#ports.facts.warn(
+        'close_failed',
+        `Closing server "${this.#connection.server}": ${this.#failureOf(error).message}`,
+        this.#connection.server,
+      );
+    }
+  }
+
+  #handlers(): LinkHandlers {
+    const connection = this.#connection;
+    const { facts, questions, clock } = this.#ports;
+    const { server } = connection;
+    return {
+      onQuestion: (question, answer) => {
+        const reply = answer ?? ((given) => this.#link?.answer(question.id, given));
+        questions.asked(connection, question, reply);
+      },
+      onQuestionWithdrawn: (id) => {
+        questions.withdrawn(connection, id);
+      },
+      onListChanged: (kind) => {
+        if (kind === 'tools') this.#listingChanged();
+      },
+      onResourceUpdated: (uri) => {
+        facts.tell({ type: 'resource.updated', server, uri });
+      },
+      onLog: (level, data, logger) => {
+        facts.tell({ type: 'server.logged', server, level, data, ...(logger === undefined ? {} : { logger }) });
+      },
+      onWarning: (code, message) => {
+        facts.warn(code, message, server);
+      },
+      onElicitationComplete: (id) => {
+        questions.completed(connection, id);
+      },
+      onVerdict: (verdict) => {
+        this.#ports.verdicts.set(connection.identity, verdict);
+      },
+      onClosed: (failure) => {
+        if (this.#isStopped) return;
+        if (connection.link === this.#link) connection.link = undefined;
+        questions.linkGone(connection, `its server went away: ${failure.message}`);
+        this.#tell({
+          type: 'link.lost',
+          failure: this.#ports.redactor.value(failure),
+          at: clock.now(),
+          jitter: this.#ports.random(),
+        });
+      },
+    };
+  }
+
+  /** One listing at a time; what changes meanwhile makes one more (CN-5). */
+  #listingChanged(): void {
+    if (this.#link === undefined) return;
+    this.#listAgain = true;
+    this.#listing ??= this.#list(this.#link).finally(() => {
+      this.#listing = undefined;
+    });
+  }
+
+  async #list(link: Link): Promise<void> {
+    const connection = this.#connection;
+    while (this.#listAgain && !this.#isStopped) {
+      this.#listAgain = false;
+      const inventory = await link.list(this.#controller.signal);
+      if (this.#isStopped || connection.link !== link) return;
+      this.#ports.servers.noteInventory(connection, inventory);
+      this.#tell({ type: 'link.listed', toolCount: connection.tools.length, failure: inventory.failure ?? null });
+      if (inventory.failure === undefined) this.#ports.facts.tell({ type: 'tools.changed', server: connection.server });
+    }
+  }
+
+  #factsOf({ info }: Link, inventory: Inventory): OpenedFacts {
+    return {
+      era: info.era,
+      protocolVersion: info.protocolVersion,
+      serverInfo: info.serverInfo ?? null,
+      pid: info.pid ?? null,
+      toolCount: this.#connection.tools.length,
+      failure: inventory.failure === undefined ? null : this.#ports.redactor.value(inventory.failure),
+    };
+  }
+
+  #failureOf(error: unknown): Failure {
+    const known =
+      error instanceof HoldfastError
+        ? error
+        : new HoldfastError(
+            'server_unavailable',
+            `Expected server "${this.#connection.server}" to start, and it did not: ${String(error)}`,
+          );
+    return this.#ports.redactor.value(toFailure(known));
+  }
+}

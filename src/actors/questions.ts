@@ -1,0 +1,359 @@
+/**
+ * The effects of elicitations: reading what servers ask, deciding it by policy, showing it, telling the asker.
+ *
+ * Owns the list of shown questions and the ways back to the legacy requests that asked.
+ *
+ * - Q1 Every legacy request that asked is answered exactly once, or its link is gone (H5).
+ * - Q2 A question of one call is its child; one that may belong to several is a child of the connection (EL-11).
+ */
+import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
+import type { Clock, ElicitationReviewer, Root, SamplingHandler } from '../api.ts';
+import type { Policy } from '../domain/config.ts';
+import { attribute } from '../domain/attribution.ts';
+import type { PendingElicitation } from '../domain/elicitation.ts';
+import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { QuestionReply, ServerQuestion } from '../domain/link.ts';
+import { isoTime, replyOf } from '../domain/question.ts';
+import type { Asker, Question, Settlement } from '../domain/question.ts';
+import type { Redactor } from '../domain/redact.ts';
+import type { CallInput } from '../machines/call.ts';
+import type { Decision } from '../machines/elicitation.ts';
+import type { CallRecord, Calls } from './calls.ts';
+import { decideQuestion, policyFor } from './decide.ts';
+import type { Facts } from './facts.ts';
+import { PendingList } from './pending-list.ts';
+import { readQuestion } from './read-question.ts';
+import type { Servers } from './servers.ts';
+import type { LiveConnection } from './servers.ts';
+
+export interface QuestionsPorts {
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly redactor: Redactor;
+  readonly calls: Calls;
+  readonly servers: Servers;
+  readonly policy: Policy;
+  readonly reviewer: ElicitationReviewer | undefined;
+  readonly sampling: SamplingHandler | 'ask' | undefined;
+  /** 16 or more random bytes as base64url. */
+  randomToken(): string;
+  roots(): readonly Root[];
+  system(): ActorSystem<ActorSystemInfo>;
+}
+
+interface Placed {
+  readonly generation: number;
+  readonly attribution: PendingElicitation['attribution'];
+  readonly input?: Pick<CallInput, 'step' | 'call' | 'request'>;
+  readonly candidates?: readonly string[];
+}
+
+export class Questions {
+  readonly shown: PendingList;
+  readonly #ports: QuestionsPorts;
+  /** `connection id` of an open legacy request → its token and the way back. */
+  readonly #requests = new Map<string, { readonly token: string; readonly answer: (reply: QuestionReply) => void }>();
+  readonly #ofConnection = new Map<string, Set<string>>();
+  readonly #candidates = new Map<string, readonly CallRecord[]>();
+  /** `connection elicitationId` of an open url question → its token. */
+  readonly #urls = new Map<string, string>();
+
+  constructor(ports: QuestionsPorts) {
+    this.#ports = ports;
+    this.shown = new PendingList((error) => {
+      ports.facts.warn('listener_failed', `A listener of elicitations$ threw: ${String(error)}. The thread goes on.`);
+    });
+  }
+
+  /** A legacy server asks. */
+  asked(connection: LiveConnection, asked: ServerQuestion, answer: (reply: QuestionReply) => void): void {
+    if (asked.method === 'roots/list') {
+      answer({ result: { roots: this.#ports.roots().map((root) => ({ ...root })) } });
+      return;
+    }
+    const inFlight = [...this.#ports.calls.inFlight(connection.id)];
+    const attributed = attribute(
+      asked,
+      inFlight.map((record) => ({
+        call: record.input.call,
+        generation: record.input.generation,
+        step: record.input.step ?? '',
+        ...(record.key === undefined ? {} : { request: record.key }),
+      })),
+    );
+    const record = attributed.attribution === 'call' ? this.#ports.calls.record(attributed.call.call) : undefined;
+    const placed: Placed =
+      record !== undefined
+        ? { attribution: 'call', generation: record.input.generation, input: record.input }
+        : attributed.attribution === 'ambiguous'
+          ? {
+              attribution: 'ambiguous',
+              generation: this.#generationOf(connection),
+              candidates: attributed.candidates.map(({ call }) => call),
+            }
+          : { attribution: 'server', generation: this.#generationOf(connection) };
+    const asker: Asker = { kind: 'request', connection: connection.id, id: asked.id, method: asked.method };
+    const question = this.#question(connection.server, asked.method, asked.params, placed, asker);
+    if (typeof question === 'string') {
+      this.#refuse(connection.server, question);
+      answer(
+        asked.method === 'elicitation/create'
+          ? { result: { action: 'decline' } }
+          : { error: { code: -32602, message: question } },
+      );
+      return;
+    }
+    const { token } = question.elicitation;
+    this.#requests.set(requestId(connection.id, asked.id), { token, answer });
+    setOf(this.#ofConnection, connection.id).add(token);
+    this.#noteUrl(connection.id, asked.params, token);
+    this.#put(connection, question, record, attributed.attribution === 'ambiguous' ? inFlight : []);
+  }
+
+  /** A legacy server takes its question back. */
+  withdrawn(connection: LiveConnection, id: string | number): void {
+    const open = this.#requests.get(requestId(connection.id, id));
+    if (open !== undefined)
+      this.#send(open.token, { type: 'elicitation.withdraw', reason: 'withdrawn', at: this.#ports.clock.now() });
+  }
+
+  /** A url question was finished out of band: that is its acceptance. */
+  completed(connection: LiveConnection, elicitationId: string): void {
+    const token = this.#urls.get(requestId(connection.id, elicitationId));
+    if (token !== undefined)
+      this.#send(token, {
+        type: 'elicitation.answer',
+        answer: { action: 'accept' },
+        at: this.#ports.clock.now(),
+        ticket: 0,
+      });
+  }
+
+  /** The link of a connection is gone, and with it the way back. */
+  linkGone(connection: LiveConnection, reason: string): void {
+    const tokens = this.#ofConnection.get(connection.id);
+    if (tokens === undefined) return;
+    for (const token of [...tokens])
+      this.#send(token, { type: 'elicitation.expire', reason, at: this.#ports.clock.now() });
+    this.#ofConnection.delete(connection.id);
+  }
+
+  /** A modern result asks for input: every entry becomes a question, or is answered here. */
+  inputRequired(record: CallRecord, result: JsonObject): void {
+    const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {};
+    const questions: Question[] = [];
+    const responses: Record<string, JsonObject> = {};
+    for (const [key, entry] of Object.entries(requests)) {
+      const method = isRecord(entry) && typeof entry['method'] === 'string' ? entry['method'] : '';
+      const params = isRecord(entry) && isRecord(entry['params']) ? (entry['params'] as JsonObject) : {};
+      if (method === 'roots/list') responses[key] = { roots: this.#ports.roots().map((root) => ({ ...root })) };
+      else {
+        const question = this.#question(
+          record.input.server,
+          method,
+          params,
+          { attribution: 'call', generation: record.input.generation, input: record.input },
+          { kind: 'round', key },
+        );
+        if (typeof question !== 'string') questions.push(question);
+        else {
+          this.#refuse(record.input.server, question);
+          responses[key] = { action: 'decline' };
+        }
+      }
+    }
+    const { requestState } = result;
+    record.ref?.send({
+      type: 'call.inputRequired',
+      questions,
+      responses,
+      at: this.#ports.clock.now(),
+      ...(requestState === undefined ? {} : { requestState }),
+    });
+  }
+
+  /** A call was refused until a person signs in somewhere (-32042). */
+  authorizationRequired(record: CallRecord, data: unknown): boolean {
+    const listed =
+      isRecord(data) && Array.isArray(data['elicitations']) ? (data['elicitations'] as readonly unknown[]) : [];
+    const questions: Question[] = [];
+    for (const entry of listed) {
+      if (!isRecord(entry)) return false;
+      const params = { ...entry, mode: 'url' } as JsonObject;
+      const question = this.#question(
+        record.input.server,
+        'elicitation/create',
+        params,
+        { attribution: 'call', generation: record.input.generation, input: record.input },
+        { kind: 'authorization' },
+      );
+      if (typeof question === 'string') {
+        this.#refuse(record.input.server, question);
+        return false;
+      }
+      if (record.connection !== undefined) this.#noteUrl(record.connection.id, params, question.elicitation.token);
+      questions.push(question);
+    }
+    if (questions.length === 0) return false;
+    record.ref?.send({ type: 'call.authorizationRequired', questions, at: this.#ports.clock.now() });
+    return true;
+  }
+
+  /** The question of kind `approval` that is put before a call. */
+  approval(
+    input: Pick<CallInput, 'step' | 'call' | 'request' | 'server' | 'tool' | 'generation'>,
+    args: JsonObject | undefined,
+  ): Question {
+    const placed: Placed = { attribution: 'call', generation: input.generation, input };
+    const base = this.#base(input.server, placed);
+    const message = `Allow the tool "${input.tool}" of server "${input.server}" to run?`;
+    return {
+      elicitation: {
+        ...base,
+        kind: 'approval',
+        message,
+        params: { server: input.server, tool: input.tool, arguments: args ?? {} },
+      },
+      asker: { kind: 'approval' },
+    };
+  }
+
+  // Slots.
+
+  register(question: Question): void {
+    this.#send('router', { type: 'router.register', token: question.elicitation.token });
+  }
+
+  async decide(question: Question, signal: AbortSignal): Promise<{ decision: Decision; at: number }> {
+    const { policy, reviewer, sampling, facts, clock } = this.#ports;
+    const decision = await decideQuestion(question, {
+      policy,
+      reviewer,
+      sampling,
+      signal,
+      warn: (code, message) => facts.warn(code, message, question.elicitation.server),
+    });
+    return { decision, at: clock.now() };
+  }
+
+  show({ elicitation }: Question): void {
+    const shown = this.#ports.redactor.value(elicitation);
+    this.shown.add(shown);
+    this.#ports.facts.tell({ type: 'elicitation.opened', elicitation: shown });
+  }
+
+  settle(question: Question, settlement: Settlement): void {
+    const { elicitation, asker } = question;
+    const { token, outcome, reason } = settlement;
+    const wasShown = this.shown.remove(token);
+    if (asker.kind === 'request') this.#reply(asker, elicitation, settlement);
+    this.#send('router', { type: 'router.settled', settlement });
+    if (wasShown)
+      this.#ports.facts.tell({
+        type: 'elicitation.settled',
+        token,
+        outcome,
+        ...(reason === undefined ? {} : { reason }),
+      });
+    for (const record of this.#candidates.get(token) ?? []) record.ref?.send({ type: 'question.settled', settlement });
+    this.#candidates.delete(token);
+  }
+
+  /** Settles the questions a call leaves behind. */
+  cancelAll(tokens: readonly string[], reason: string, expired: boolean): void {
+    const at = this.#ports.clock.now();
+    for (const token of tokens) {
+      // A question that may be another call's stays.
+      if (!expired && this.#candidates.has(token)) continue;
+      this.#send(token, { type: expired ? 'elicitation.expire' : 'elicitation.cancel', reason, at });
+    }
+  }
+
+  #reply(asker: Extract<Asker, { kind: 'request' }>, elicitation: PendingElicitation, settlement: Settlement): void {
+    const id = requestId(asker.connection, asker.id);
+    const open = this.#requests.get(id);
+    if (open === undefined) return;
+    this.#requests.delete(id);
+    this.#ofConnection.get(asker.connection)?.delete(open.token);
+    if (settlement.reason === 'withdrawn') return;
+    if (elicitation.kind === 'sampling' && settlement.outcome !== 'accepted')
+      open.answer({
+        error: { code: -1, message: `Sampling was not approved: ${settlement.reason ?? settlement.outcome}` },
+      });
+    else open.answer({ result: replyOf(elicitation.kind, settlement) });
+  }
+
+  #put(
+    connection: LiveConnection,
+    question: Question,
+    record: CallRecord | undefined,
+    candidates: readonly CallRecord[],
+  ): void {
+    const { token } = question.elicitation;
+    const at = this.#ports.clock.now();
+    record?.ref?.send({ type: 'call.asked', question, at });
+    if (this.#ports.system().get(token) !== undefined) return;
+    if (candidates.length > 0) this.#candidates.set(token, candidates);
+    this.#send(connection.id, { type: 'connection.asked', question });
+    for (const candidate of candidates) candidate.ref?.send({ type: 'call.questionOpened', token, at });
+  }
+
+  #question(server: string, method: string, params: JsonObject, placed: Placed, asker: Asker): Question | string {
+    const read = readQuestion(server, method, params);
+    if (typeof read === 'string') return read;
+    return { elicitation: { ...this.#base(server, placed), ...read }, asker };
+  }
+
+  #base(
+    server: string,
+    { generation, attribution, input, candidates }: Placed,
+  ): Omit<PendingElicitation, 'kind' | 'message'> {
+    const now = this.#ports.clock.now();
+    const { unattendedMs } = policyFor(this.#ports.policy, server);
+    return {
+      token: `elc_${this.#ports.randomToken()}`,
+      server,
+      attribution,
+      ...(input?.step === undefined ? {} : { step: input.step }),
+      ...(input === undefined ? {} : { call: input.call }),
+      ...(input?.request === undefined ? {} : { request: input.request }),
+      ...(candidates === undefined ? {} : { candidates }),
+      generation,
+      openedAt: isoTime(now),
+      ...(unattendedMs === undefined ? {} : { expiresAt: isoTime(now + unattendedMs) }),
+    };
+  }
+
+  #noteUrl(connection: string, params: JsonObject, token: string): void {
+    const { elicitationId } = params;
+    if (typeof elicitationId === 'string') this.#urls.set(requestId(connection, elicitationId), token);
+  }
+
+  #generationOf({ generations }: LiveConnection): number {
+    return generations.size === 0 ? 0 : Math.min(...generations);
+  }
+
+  #refuse(server: string, reason: string): void {
+    this.#ports.facts.warn(
+      'elicitation_refused',
+      `A question of server "${server}" was declined without being shown: ${reason}`,
+      server,
+    );
+  }
+
+  #send(systemId: string, event: AnyEventObject): void {
+    const target: AnyActorRef | undefined = this.#ports.system().get(systemId);
+    if (target?.getSnapshot().status === 'active') target.send(event);
+  }
+}
+
+function requestId(connection: string, id: string | number): string {
+  return `${connection} ${typeof id} ${String(id)}`;
+}
+
+function setOf(map: Map<string, Set<string>>, key: string): Set<string> {
+  let set = map.get(key);
+  if (set === undefined) map.set(key, (set = new Set()));
+  return set;
+}

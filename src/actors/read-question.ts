@@ -1,0 +1,62 @@
+/** Reads what a server asks into what a person is shown, or says why it cannot be (SPEC EL-4, EL-5, EL-10). */
+import type { PendingElicitation } from '../domain/elicitation.ts';
+import { checkFormSchema } from '../domain/form-schema.ts';
+import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { checkUrl } from '../domain/url-question.ts';
+
+/** The parts of a question that come from its server. */
+export type AskedPart = Pick<
+  PendingElicitation,
+  'kind' | 'message' | 'requestedSchema' | 'url' | 'host' | 'hostUnicode' | 'params' | '_meta'
+>;
+
+/** Longest message that is shown, in characters. */
+const maxMessageLength = 64 * 1024;
+
+/** Reads the parameters of `elicitation/create` or `sampling/createMessage`; a text says why they cannot be put. */
+export function readQuestion(server: string, method: string, params: JsonObject): AskedPart | string {
+  switch (method) {
+    case 'elicitation/create':
+      return params['mode'] === 'url' ? readUrl(params) : readForm(params);
+    case 'sampling/createMessage':
+      return { kind: 'sampling', message: `Server "${server}" asks to run a model.`, params, ...metaOf(params) };
+    default:
+      return `expected elicitation/create, sampling/createMessage or roots/list, got "${method}".`;
+  }
+}
+
+function readForm(params: JsonObject): AskedPart | string {
+  const { mode, message, requestedSchema } = params;
+  if (mode !== undefined && mode !== 'form') return `expected the mode "form" or "url", got ${JSON.stringify(mode)}.`;
+  if (!isRecord(requestedSchema)) return 'expected a requestedSchema, an object with flat properties.';
+  const [issue] = checkFormSchema(requestedSchema);
+  if (issue !== undefined) return `its requestedSchema cannot be shown as a form: ${issue.path} ${issue.message}`;
+  return { kind: 'form', message: textOf(message), requestedSchema: requestedSchema as JsonObject, ...metaOf(params) };
+}
+
+function readUrl(params: JsonObject): AskedPart | string {
+  const checked = checkUrl(params['url']);
+  if (!checked.ok) return checked.reason;
+  const { url, host, hostUnicode } = checked;
+  return {
+    kind: 'url',
+    message: textOf(params['message']),
+    url,
+    host,
+    ...(hostUnicode === undefined ? {} : { hostUnicode }),
+    ...metaOf(params),
+  };
+}
+
+function textOf(message: unknown): string {
+  return typeof message === 'string' ? message.slice(0, maxMessageLength) : '';
+}
+
+/** `_meta` of the question, without the token that belongs to the protocol (EL-10). */
+function metaOf(params: JsonObject): { readonly _meta?: JsonObject } {
+  const meta = params['_meta'];
+  if (!isRecord(meta)) return {};
+  const { progressToken: _, ...rest } = meta as JsonObject;
+  return Object.keys(rest).length === 0 ? {} : { _meta: rest };
+}

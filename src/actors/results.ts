@@ -1,0 +1,45 @@
+/** Reads what came back for a request: a result, a request for input, or neither. */
+import type { Failure } from '../domain/errors.ts';
+import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
+
+export type CheckedResult =
+  | { readonly kind: 'complete'; readonly result: JsonObject }
+  | { readonly kind: 'inputRequired' }
+  | { readonly kind: 'bad'; readonly failure: Failure };
+
+/** Checks a result lightly: its kind, and for a tool call that its content is content. */
+export function checkResult(method: string, server: string, result: JsonObject): CheckedResult {
+  const { resultType, ...rest } = result;
+  if (resultType === 'input_required') return { kind: 'inputRequired' };
+  if (resultType !== undefined && resultType !== 'complete') {
+    return bad(
+      'unsupported',
+      `Expected a result of server "${server}", got one of type ${JSON.stringify(resultType)}, which is not supported for "${method}".`,
+    );
+  }
+  const complete = resultType === undefined ? result : rest;
+  if (method !== 'tools/call') return { kind: 'complete', result: complete };
+  const { content } = complete;
+  if (content === undefined && complete['structuredContent'] !== undefined)
+    return { kind: 'complete', result: { content: [], ...complete } };
+  if (Array.isArray(content) && content.every(isBlock)) return { kind: 'complete', result: complete };
+  return bad(
+    'protocol_error',
+    `Expected server "${server}" to return { content: [{ type, … }] }, got ${shapeOf(content)} as its content. This is a fault of the server.`,
+  );
+}
+
+function isBlock(block: unknown): boolean {
+  return isRecord(block) && typeof block['type'] === 'string';
+}
+
+function bad(code: 'unsupported' | 'protocol_error', message: string): CheckedResult {
+  return { kind: 'bad', failure: { code, message, retryable: false, outcome: 'failed' } };
+}
+
+function shapeOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list with something else in it';
+  return value === null ? 'null' : `a value of type ${typeof value}`;
+}

@@ -1,0 +1,53 @@
+/** Observables whose subscribers cannot bring the process down: what they throw is reported, not rethrown (SPEC RT-12). */
+import { Observable, Subscriber } from 'rxjs';
+import type { Observer, Operator, Subscription, TeardownLogic } from 'rxjs';
+
+type Report = (error: unknown) => void;
+
+/** Makes an observable, safe through `pipe` too, whose subscribers' errors go to `report`. */
+export function safeObservable<T>(
+  subscribe: (subscriber: Observer<T>) => TeardownLogic,
+  report: Report,
+): Observable<T> {
+  return new SafeObservable<T>(report, subscribe);
+}
+
+class SafeObservable<T> extends Observable<T> {
+  readonly #report: Report;
+
+  constructor(report: Report, subscribe?: (subscriber: Subscriber<T>) => TeardownLogic) {
+    super(subscribe);
+    this.#report = report;
+  }
+
+  override lift<R>(operator?: Operator<T, R>): Observable<R> {
+    const lifted = new SafeObservable<R>(this.#report);
+    return Object.assign(lifted, { source: this, operator });
+  }
+
+  override subscribe(observer?: unknown, error?: unknown, complete?: unknown): Subscription {
+    if (observer instanceof Subscriber) return super.subscribe(observer as Subscriber<T>);
+    const given = (typeof observer === 'function' ? { next: observer, error, complete } : (observer ?? {})) as Partial<
+      Observer<T>
+    >;
+    return super.subscribe({
+      next: (value) => {
+        this.#guard(() => given.next?.(value));
+      },
+      error: (reason: unknown) => {
+        this.#guard(() => given.error?.(reason));
+      },
+      complete: () => {
+        this.#guard(() => given.complete?.());
+      },
+    });
+  }
+
+  #guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+}

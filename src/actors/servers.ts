@@ -1,0 +1,237 @@
+/**
+ * The servers of one thread: which runtime names which, under which configuration, over which connection.
+ *
+ * Owns what must not be in a context: configurations, links, tool lists. A connection is found by the identity of its
+ * server, so that an unchanged server keeps it across runtimes (RT-5).
+ *
+ * - V1 A connection lives while a runtime that began names it; it is closed in the sweep after the last one let go.
+ * - V2 A newer runtime attaches before an older candidate's connections are swept (RT-4).
+ */
+import type { ServerConfig, ServerMap } from '../domain/config.ts';
+import type { Failure } from '../domain/errors.ts';
+import type { Inventory, Link } from '../domain/link.ts';
+import type { ServerState } from '../domain/snapshot.ts';
+import type { ListedTool } from '../domain/tool.ts';
+import { toolView } from '../mcp/tool-view.ts';
+import type { ToolView } from '../mcp/tool-view.ts';
+import type { ConnectionInput } from '../machines/connection.ts';
+import type { RuntimeServer } from '../machines/runtime.ts';
+import { identityOf, originOf, transportOf } from './identity.ts';
+
+/** A server as one runtime names it. */
+export interface PlannedServer {
+  readonly server: string;
+  readonly config: ServerConfig;
+  readonly identity: string;
+  /** Set once its runtime has begun. */
+  connection: LiveConnection | undefined;
+}
+
+/** What a runtime was asked for. */
+export interface Plan {
+  readonly generation: number;
+  readonly servers: ReadonlyMap<string, PlannedServer>;
+  /** Named but not startable, with the reason. */
+  readonly misconfigured: Readonly<Record<string, Failure>>;
+}
+
+/** What is known of one connection, beside its actor. */
+export interface LiveConnection {
+  readonly id: string;
+  readonly server: string;
+  readonly identity: string;
+  readonly origin: string;
+  /** The newest configuration of this identity: view-only settings may differ between runtimes. */
+  config: ServerConfig;
+  readonly generations: Set<number>;
+  state: ServerState;
+  failure: Failure | undefined;
+  link: Link | undefined;
+  /** The last known tools; kept while it reconnects (RT-7). */
+  tools: readonly ListedTool[];
+  /** Settles when the link that was last opened, or is being opened, is gone. */
+  gone: Promise<void>;
+  /** Who waits for it to be usable, or to fail. */
+  readonly waiters: Set<() => void>;
+}
+
+export interface ServersPorts {
+  /** Makes the actor of a connection. */
+  spawn(input: ConnectionInput): void;
+  /** Tries a connection again that failed or waits. */
+  restart(connection: LiveConnection): void;
+  /** Ends a connection no runtime names. */
+  close(connection: LiveConnection): void;
+  now(): number;
+  readonly maxToolNameLength: number;
+}
+
+export class Servers {
+  readonly #ports: ServersPorts;
+  readonly #plans = new Map<number, Plan>();
+  readonly #connections = new Map<string, LiveConnection>();
+  #count = 0;
+  #sweeping = false;
+
+  constructor(ports: ServersPorts) {
+    this.#ports = ports;
+  }
+
+  /** Notes what a runtime will name. Starts nothing. */
+  plan(generation: number, servers: ServerMap, misconfigured: Readonly<Record<string, Failure>> = {}): void {
+    const planned = new Map<string, PlannedServer>();
+    for (const [server, config] of Object.entries(servers)) {
+      planned.set(server, { server, config, identity: identityOf(server, config), connection: undefined });
+    }
+    this.#plans.set(generation, { generation, servers: planned, misconfigured });
+  }
+
+  planOf(generation: number): Plan | undefined {
+    return this.#plans.get(generation);
+  }
+
+  /** Attaches a runtime to its connections, starting those that are new. `current` is the runtime it would replace. */
+  begin(generation: number, current: number): readonly RuntimeServer[] {
+    const plan = this.#plans.get(generation);
+    if (plan === undefined) return [];
+    const began: RuntimeServer[] = [];
+    for (const planned of plan.servers.values()) {
+      if (planned.config.enabled === false) continue;
+      const connection = this.#attach(planned, generation);
+      const required = planned.config.required ?? false;
+      const successor = isUsable(this.#plans.get(current)?.servers.get(planned.server)?.connection);
+      began.push({
+        server: planned.server,
+        required,
+        awaited: required || successor,
+        ...startOf(connection, required),
+      });
+    }
+    for (const [server, failure] of Object.entries(plan.misconfigured))
+      began.push({ server, required: false, awaited: false, state: 'failed', failure });
+    return began;
+  }
+
+  /** Lets go of a runtime's connections. */
+  detach(generation: number): void {
+    this.#plans.delete(generation);
+    for (const connection of this.#connections.values()) connection.generations.delete(generation);
+    if (this.#sweeping) return;
+    this.#sweeping = true;
+    // Two turns of the event loop: a runtime scheduled in this one begins in the next (V2).
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#sweeping = false;
+        for (const connection of this.#connections.values())
+          if (connection.generations.size === 0) this.#ports.close(connection);
+      }),
+    );
+  }
+
+  /** Forgets a connection whose actor has ended. */
+  forget(id: string): void {
+    this.#connections.delete(id);
+  }
+
+  connection(id: string): LiveConnection | undefined {
+    return this.#connections.get(id);
+  }
+
+  /** All connections, oldest first. */
+  get connections(): Iterable<LiveConnection> {
+    return this.#connections.values();
+  }
+
+  /** The server as a runtime names it. */
+  resolve(generation: number, server: string): PlannedServer | undefined {
+    return this.#plans.get(generation)?.servers.get(server);
+  }
+
+  /** The tools of a runtime, from what its connections list now. */
+  view(generation: number): ToolView {
+    const plan = this.#plans.get(generation);
+    const sources = [...(plan?.servers.values() ?? [])].flatMap(({ server, config, connection }) =>
+      connection === undefined || connection.tools.length === 0
+        ? []
+        : [{ server, config, tools: connection.tools, origin: connection.origin }],
+    );
+    return toolView(sources, { maxToolNameLength: this.#ports.maxToolNameLength });
+  }
+
+  /** Takes a listing: its tools if it could be had whole, else the ones known before. */
+  noteInventory(connection: LiveConnection, inventory: Inventory): void {
+    if (inventory.failure === undefined) connection.tools = inventory.tools;
+  }
+
+  #attach(planned: PlannedServer, generation: number): LiveConnection {
+    const known = [...this.#connections.values()].find(
+      (connection) => connection.identity === planned.identity && connection.state !== 'closed',
+    );
+    const connection = known ?? this.#open(planned);
+    connection.config = planned.config;
+    connection.generations.add(generation);
+    planned.connection = connection;
+    if (known === undefined) this.#start(connection);
+    else if (known.state === 'failed' || known.state === 'authRequired' || known.state === 'reconnecting')
+      this.#ports.restart(known);
+    return connection;
+  }
+
+  #open({ server, config, identity }: PlannedServer): LiveConnection {
+    this.#count += 1;
+    const connection: LiveConnection = {
+      id: `connection-${String(this.#count)}`,
+      server,
+      identity,
+      origin: originOf(config),
+      config,
+      generations: new Set(),
+      state: 'starting',
+      failure: undefined,
+      link: undefined,
+      tools: [],
+      gone: Promise.resolve(),
+      waiters: new Set(),
+    };
+    this.#connections.set(connection.id, connection);
+    return connection;
+  }
+
+  #start({ id, server, config }: LiveConnection): void {
+    const transport = transportOf(config);
+    this.#ports.spawn({
+      connection: id,
+      server,
+      transport,
+      retriesStart: transport === 'http' || transport === 'sse',
+      reopens: transport !== 'given',
+      at: this.#ports.now(),
+    });
+  }
+}
+
+/** Whether calls can go to it now. */
+export function isUsable(connection: LiveConnection | undefined): boolean {
+  return connection !== undefined && (connection.state === 'ready' || connection.state === 'degraded');
+}
+
+/** How a runtime sees a connection's start. A required server must list its tools whole (CN-4). */
+export function startOf(connection: LiveConnection, required: boolean): Pick<RuntimeServer, 'state' | 'failure'> {
+  const { state, failure } = connection;
+  const why = failure === undefined ? {} : { failure };
+  switch (state) {
+    case 'ready':
+      return { state: 'ready' };
+    case 'degraded':
+      return required ? { state: 'failed', ...why } : { state: 'ready' };
+    case 'starting':
+    case 'reconnecting':
+      return { state: 'starting' };
+    case 'authRequired':
+    case 'failed':
+    case 'closed':
+    case 'disabled':
+    case 'misconfigured':
+      return { state: 'failed', ...why };
+  }
+}

@@ -1,0 +1,36 @@
+/** Checks what callers give, where types cannot: JavaScript callers, JSON lines, models. */
+import { HoldfastError } from './domain/errors.ts';
+import { isRecord } from './domain/json.ts';
+import type { JsonObject } from './domain/json.ts';
+
+const longestTimeoutMs = 2 ** 31 - 1;
+
+/** @throws HoldfastError `invalid_argument` unless it is absent or whole milliseconds from 1 to 2^31-1. */
+export function checkTimeout(timeoutMs: number | undefined, name = 'timeoutMs'): void {
+  if (timeoutMs === undefined || (Number.isInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= longestTimeoutMs))
+    return;
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected ${name} to be whole milliseconds from 1 to ${String(longestTimeoutMs)}, got ${String(timeoutMs)}.`,
+  );
+}
+
+/** @throws HoldfastError `invalid_arguments` unless the arguments of a call are an object or absent (RT-8). */
+export function checkCallArguments(tool: string, args: unknown): asserts args is JsonObject | undefined {
+  if (args === undefined || isRecord(args)) return;
+  const got = Array.isArray(args) ? 'a list' : args === null ? 'null' : `a value of type ${typeof args}`;
+  throw new HoldfastError(
+    'invalid_arguments',
+    `Expected the arguments of "${tool}" to be an object, got ${got}. Leave them out if there are none.`,
+    { outcome: 'not-sent' },
+  );
+}
+
+/** @throws HoldfastError `invalid_argument` unless it is a non-empty text. */
+export function checkName(value: unknown, what: string): asserts value is string {
+  if (typeof value === 'string' && value !== '') return;
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected ${what} to be a non-empty string, got ${JSON.stringify(value) ?? 'undefined'}.`,
+  );
+}

@@ -1,0 +1,67 @@
+/** A host: what the threads of one process share. */
+import type { Host, HostOptions, Thread, ThreadOptions } from './api.ts';
+import type { VerdictCache } from './actors/link-actor.ts';
+import type { EraVerdict } from './domain/link.ts';
+import { closeOnSignals } from './signals.ts';
+import { openThread } from './thread.ts';
+
+/** Most era verdicts a host remembers. */
+const maxVerdicts = 1_024;
+
+/**
+ * Makes a host for many threads. Its options are the defaults of its threads.
+ *
+ * @example
+ * const host = createHost();
+ * const thread = host.createThread({ servers: { everything: { command: 'mcp-server-everything' } } });
+ */
+export function createHost(options: HostOptions = {}): Host {
+  const threads = new Set<Thread>();
+  const verdicts = createVerdictCache();
+  const close = async (): Promise<void> => {
+    await Promise.all([...threads].map((thread) => thread.close()));
+  };
+  return {
+    createThread(given) {
+      const merged: ThreadOptions = {
+        ...given,
+        limits: { ...options.limits, ...given.limits },
+        policy: { ...options.policy, ...given.policy },
+        ...(given.clock === undefined && options.clock !== undefined ? { clock: options.clock } : {}),
+      };
+      let release = (): void => undefined;
+      const thread = openThread(merged, {
+        verdicts,
+        onClosed: () => {
+          threads.delete(thread);
+          release();
+        },
+      });
+      threads.add(thread);
+      if (merged.handleSignals === true) release = closeOnSignals(thread);
+      return thread;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Makes one thread with a private host. */
+export function createThread(options: ThreadOptions): Thread {
+  return createHost().createThread(options);
+}
+
+function createVerdictCache(): VerdictCache {
+  const verdicts = new Map<string, EraVerdict>();
+  return {
+    get: (identity) => verdicts.get(identity),
+    set(identity, verdict) {
+      verdicts.delete(identity);
+      verdicts.set(identity, verdict);
+      if (verdicts.size > maxVerdicts) {
+        const [oldest] = verdicts.keys();
+        if (oldest !== undefined) verdicts.delete(oldest);
+      }
+    },
+  };
+}

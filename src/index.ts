@@ -1,0 +1,95 @@
+/**
+ * The contract of `holdfast`: named exports only.
+ *
+ * Absent on purpose: the statecharts (`holdfast/machines`), the protocol edge (`holdfast/mcp`), reading configuration
+ * (`holdfast/config`), the test kit (`holdfast/testing`), inspection servers (`holdfast/inspector`). No type here mentions
+ * XState.
+ */
+export { createHost, createThread } from './host.ts';
+export { errorCodes, HoldfastError } from './domain/errors.ts';
+export { approvalModes, defaults } from './domain/config.ts';
+export type {
+  CallOptions,
+  Clock,
+  CloseOptions,
+  ElicitationReviewer,
+  Host,
+  HostOptions,
+  InspectionFrame,
+  ListOptions,
+  Publication,
+  ReadyOptions,
+  ReplaceOptions,
+  RequestOptions,
+  ReviewRequest,
+  Root,
+  RuntimeServers,
+  SamplingHandler,
+  ServerRequests,
+  Step,
+  Thread,
+  ThreadOptions,
+} from './api.ts';
+export type {
+  ApprovalMode,
+  ElicitationPolicy,
+  GivenTransportServer,
+  HttpServer,
+  HttpTransport,
+  InMemoryServer,
+  Limits,
+  McpServerFactory,
+  McpServerLike,
+  McpTransport,
+  OAuthConfig,
+  Policy,
+  ProtocolMode,
+  ServerConfig,
+  ServerMap,
+  ServerSettings,
+  StdioServer,
+  ToolSettings,
+} from './domain/config.ts';
+export type {
+  Attribution,
+  ElicitationAnswer,
+  ElicitationKind,
+  ElicitationOutcome,
+  PendingElicitation,
+  RespondOutcome,
+} from './domain/elicitation.ts';
+export type { CallErrorOutcome, ErrorCode, ErrorDetails, Failure, Issue } from './domain/errors.ts';
+export type {
+  CallEndedEvent,
+  CallEvent,
+  CallFacts,
+  CallOutcome,
+  CallProgressedEvent,
+  ElicitationOpenedEvent,
+  ElicitationSettledEvent,
+  ResourceUpdatedEvent,
+  RuntimeEvent,
+  ServerChangedEvent,
+  ServerLoggedEvent,
+  StepEvent,
+  ThreadClosedEvent,
+  ThreadEvent,
+  ToolsChangedEvent,
+  WarningEvent,
+} from './domain/events.ts';
+export type { Json, JsonObject } from './domain/json.ts';
+export type {
+  AuthState,
+  CallSnapshot,
+  CallState,
+  Era,
+  HolderSnapshot,
+  RuntimeSnapshot,
+  ServerInfo,
+  ServerSnapshot,
+  ServerState,
+  StepSnapshot,
+  ThreadSnapshot,
+  TransportKind,
+} from './domain/snapshot.ts';
+export type { ContentBlock, ListedTool, Progress, ToolAnnotations, ToolInfo, ToolResult } from './domain/tool.ts';

@@ -1,0 +1,269 @@
+/** The façade of a step: its frozen tools, and the calls its actor makes. */
+import type { AnyActorRef } from 'xstate';
+import type { CallOptions, RequestOptions, ServerRequests, Step } from './api.ts';
+import type { NewCall } from './actors/calls.ts';
+import type { Effects } from './actors/effects.ts';
+import type { PlannedServer } from './actors/servers.ts';
+import { checkCallArguments, checkTimeout } from './check-arguments.ts';
+import { approvalMode, needsApproval } from './domain/approval.ts';
+import { defaults } from './domain/config.ts';
+import type { ApprovalMode, Policy } from './domain/config.ts';
+import { HoldfastError } from './domain/errors.ts';
+import type { JsonObject } from './domain/json.ts';
+import type { ToolInfo, ToolResult } from './domain/tool.ts';
+import type { ToolRoute, ToolView } from './mcp/tool-view.ts';
+import { serverRequests } from './server-requests.ts';
+
+export interface StepParts {
+  readonly id: string;
+  readonly generation: number;
+  readonly view: ToolView;
+  readonly effects: Effects;
+  readonly policy: Policy;
+  /** The mode of calls when none is set: `approve` for calls your own code makes (PO-1). */
+  readonly approvalFallback: ApprovalMode;
+  /** The fleet of the step's calls. */
+  readonly calls: AnyActorRef;
+  nextCallId(): string;
+  isClosed(): boolean;
+  /** Sends `step.end` and resolves when the step has ended. */
+  end(): Promise<void>;
+}
+
+/** Makes the façade of a step whose actor has begun. */
+export function createStep(parts: StepParts): Step {
+  return new PinnedStep(parts);
+}
+
+class PinnedStep implements Step {
+  readonly id: string;
+  readonly generation: number;
+  readonly tools: readonly ToolInfo[];
+  readonly worldState: JsonObject = Object.freeze({});
+  readonly listTools: ServerRequests['listTools'];
+  readonly listResources: ServerRequests['listResources'];
+  readonly listResourceTemplates: ServerRequests['listResourceTemplates'];
+  readonly readResource: ServerRequests['readResource'];
+  readonly listPrompts: ServerRequests['listPrompts'];
+  readonly getPrompt: ServerRequests['getPrompt'];
+  readonly complete: ServerRequests['complete'];
+  readonly #parts: StepParts;
+  readonly #lanes = new Map<string, string>();
+  #ending: Promise<void> | undefined;
+
+  constructor(parts: StepParts) {
+    this.#parts = parts;
+    this.id = parts.id;
+    this.generation = parts.generation;
+    this.tools = parts.view.tools;
+    const requests = serverRequests((server, method, params, options) =>
+      this.#request(server, method, params, options),
+    );
+    this.listTools = requests.listTools;
+    this.listResources = requests.listResources;
+    this.listResourceTemplates = requests.listResourceTemplates;
+    this.readResource = requests.readResource;
+    this.listPrompts = requests.listPrompts;
+    this.getPrompt = requests.getPrompt;
+    this.complete = requests.complete;
+  }
+
+  callTool(name: string, args?: JsonObject, options: CallOptions = {}): Promise<ToolResult> {
+    try {
+      return this.#call(name, args, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  end(): Promise<void> {
+    this.#ending ??= this.#parts.end();
+    return this.#ending;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+
+  #call(name: string, args: JsonObject | undefined, options: CallOptions): Promise<ToolResult> {
+    this.#checkOpen();
+    const route = this.#routeOf(name);
+    checkCallArguments(name, args);
+    checkTimeout(options.timeoutMs);
+    checkSignal(options.signal, name);
+    const { effects, generation } = this.#parts;
+    const { server, tool } = route;
+    const planned = effects.servers.resolve(generation, server);
+    if (planned === undefined)
+      throw new HoldfastError(
+        'internal',
+        `Expected server "${server}" in runtime ${String(generation)}, and it is not there.`,
+      );
+    const input: NewCall['input'] = {
+      call: this.#parts.nextCallId(),
+      step: this.id,
+      ...(options.callId === undefined ? {} : { request: options.callId }),
+      name,
+      server,
+      tool,
+      generation,
+      method: 'tools/call',
+      params: args === undefined ? { name: tool } : { name: tool, arguments: args },
+      timeLimitMs: timeLimitOf(planned, options),
+      ...(planned.config.maxPauseMs === undefined ? {} : { maxPauseMs: planned.config.maxPauseMs }),
+    };
+    const approval = this.#needsApproval(planned, route) ? { approval: effects.questions.approval(input, args) } : {};
+    return this.#start({ ...input, ...approval }, planned, route, options) as Promise<unknown> as Promise<ToolResult>;
+  }
+
+  #request(server: string, method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    this.#checkOpen();
+    const { effects, generation } = this.#parts;
+    const planned = plannedServer(effects, generation, server);
+    return this.#start(
+      requestInput(this.#parts.nextCallId(), planned, generation, method, params, options, this.id),
+      planned,
+      undefined,
+      options,
+    );
+  }
+
+  #start(
+    input: NewCall['input'],
+    planned: PlannedServer,
+    route: ToolRoute | undefined,
+    options: CallOptions,
+  ): Promise<JsonObject> {
+    const { effects, calls } = this.#parts;
+    const call = newCall(
+      input,
+      planned,
+      options,
+      route === undefined
+        ? undefined
+        : { repeatable: planned.config.retry === 'idempotent' && route.idempotent, lane: this.#laneOf(planned, route) },
+    );
+    return effects.calls.start(call, (given) =>
+      calls.send({ type: 'fleet.spawn', id: given.call, systemId: given.call, input: given }),
+    );
+  }
+
+  #needsApproval({ config }: PlannedServer, { tool, info }: ToolRoute): boolean {
+    const mode = approvalMode(this.#parts.policy, config, tool, this.#parts.approvalFallback);
+    return mode !== 'approve' && needsApproval(mode, info.annotations);
+  }
+
+  /** Calls of one step to one server run one at a time, unless either says that they need not (RT-9). */
+  #laneOf({ config, server }: PlannedServer, route: ToolRoute): string | undefined {
+    if (config.parallel === true || route.readOnly) return undefined;
+    let lane = this.#lanes.get(server);
+    if (lane === undefined) this.#lanes.set(server, (lane = `${this.id}\u0000${server}`));
+    return lane;
+  }
+
+  #routeOf(name: string): ToolRoute {
+    const { routes, denied } = this.#parts.view;
+    const route = routes.get(name);
+    if (route !== undefined) return route;
+    const filtered = denied.get(name);
+    if (filtered !== undefined) {
+      throw new HoldfastError(
+        'tool_denied',
+        `The tool "${name}" is filtered out by the configuration of server "${filtered.server}". Change its "tools" to allow it.`,
+        { outcome: 'not-sent' },
+      );
+    }
+    throw new HoldfastError(
+      'unknown_tool',
+      `Expected one of the tools this step advertises, got "${name}". ${hintFor(routes)}`,
+      { outcome: 'not-sent' },
+    );
+  }
+
+  #checkOpen(): void {
+    if (this.#parts.isClosed())
+      throw new HoldfastError('thread_closed', 'Expected an open thread, and this one was closed. Create a new one.', {
+        outcome: 'not-sent',
+      });
+    if (this.#ending !== undefined)
+      throw new HoldfastError(
+        'step_ended',
+        `Expected an open step, and step "${this.id}" has ended. Begin a new one.`,
+        { outcome: 'not-sent' },
+      );
+  }
+}
+
+/** The server a request outside a tool call names. @throws HoldfastError `server_unavailable` when the runtime has none. */
+export function plannedServer(effects: Effects, generation: number, server: string): PlannedServer {
+  const planned = effects.servers.resolve(generation, server);
+  if (planned?.connection !== undefined) return planned;
+  const names = [...(effects.servers.planOf(generation)?.servers.keys() ?? [])].map((name) => `"${name}"`).join(', ');
+  throw new HoldfastError(
+    'server_unavailable',
+    `Expected one of the servers of runtime ${String(generation)} (${names === '' ? 'it has none' : names}), got ${JSON.stringify(server)}.`,
+    { retryable: false, outcome: 'not-sent' },
+  );
+}
+
+/** The input of a request that is no tool call. */
+export function requestInput(
+  call: string,
+  planned: PlannedServer,
+  generation: number,
+  method: string,
+  params: JsonObject,
+  options: RequestOptions,
+  step?: string,
+): NewCall['input'] {
+  checkTimeout(options.timeoutMs);
+  checkSignal(options.signal, method);
+  return {
+    call,
+    ...(step === undefined ? {} : { step }),
+    name: method,
+    server: planned.server,
+    tool: '',
+    generation,
+    method,
+    params,
+    timeLimitMs: timeLimitOf(planned, options),
+    ...(planned.config.maxPauseMs === undefined ? {} : { maxPauseMs: planned.config.maxPauseMs }),
+  };
+}
+
+/** A call ready to be started. */
+export function newCall(
+  input: NewCall['input'],
+  planned: PlannedServer,
+  options: CallOptions,
+  tool?: { readonly repeatable: boolean; readonly lane: string | undefined },
+): NewCall {
+  return {
+    input,
+    config: planned.config,
+    turn: { connection: planned.connection?.id ?? '', lane: tool?.lane, exclusive: planned.config.serialize === true },
+    // Requests other than calls only read: a loss is answered by sending them once more.
+    repeatable: tool?.repeatable ?? true,
+    signal: options.signal,
+    onProgress: options.onProgress,
+  };
+}
+
+function timeLimitOf({ config }: PlannedServer, { timeoutMs }: RequestOptions): number {
+  const limit = config.callTimeoutMs ?? defaults.callTimeoutMs;
+  return timeoutMs === undefined ? limit : Math.min(timeoutMs, limit);
+}
+
+function checkSignal(signal: AbortSignal | undefined, name: string): void {
+  if (signal?.aborted === true)
+    throw new HoldfastError('aborted', `The call of "${name}" was aborted before it was sent.`, {
+      outcome: 'not-sent',
+    });
+}
+
+function hintFor(routes: ReadonlyMap<string, ToolRoute>): string {
+  const names = [...routes.keys()].slice(0, 8).map((name) => `"${name}"`);
+  if (names.length === 0) return 'It advertises none: no server was ready when it began, or none has tools.';
+  return `It advertises ${names.join(', ')}${routes.size > names.length ? ' and more' : ''}.`;
+}

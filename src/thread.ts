@@ -1,0 +1,350 @@
+/** The façade of a thread: promises and observables over its actors. The composition root of one conversation. */
+import { randomUUID } from 'node:crypto';
+import { createActor } from 'xstate';
+import type { AnyActorRef } from 'xstate';
+import type {
+  CloseOptions,
+  Publication,
+  ReadyOptions,
+  ReplaceOptions,
+  RequestOptions,
+  Root,
+  RuntimeServers,
+  ServerRequests,
+  Step,
+  Thread,
+  ThreadOptions,
+} from './api.ts';
+import { createEffects } from './actors/effects.ts';
+import type { Effects } from './actors/effects.ts';
+import type { VerdictCache } from './actors/link-actor.ts';
+import { provideThread } from './actors/provide.ts';
+import { closedError } from './actors/publications.ts';
+import { snapshotOf } from './actors/thread-snapshot.ts';
+import { checkTimeout } from './check-arguments.ts';
+import { systemClock } from './clock.ts';
+import { defaults } from './domain/config.ts';
+import type { Policy } from './domain/config.ts';
+import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts';
+import { HoldfastError, messageOf } from './domain/errors.ts';
+import type { JsonObject } from './domain/json.ts';
+import type { ThreadSnapshot } from './domain/snapshot.ts';
+import { createInspectorBridge } from './inspector/bridge.ts';
+import { openLink } from './mcp/open-link.ts';
+import { outcomeOf } from './machines/router.ts';
+import type { RouterContext } from './machines/router.ts';
+import { stepSystemId } from './machines/thread.ts';
+import type { ThreadActorRef } from './machines/thread.ts';
+import { serverRequests } from './server-requests.ts';
+import { createStep, newCall, plannedServer, requestInput } from './step.ts';
+
+/** What a host shares with its threads. */
+export interface SharedParts {
+  readonly verdicts: VerdictCache;
+  /** Called once the thread is closed. */
+  onClosed?(): void;
+}
+
+/** Makes a thread over shared parts. Its servers start once the requests already received are read. */
+export function openThread(options: ThreadOptions, shared: SharedParts): Thread {
+  return new LiveThread(options, shared);
+}
+
+class LiveThread implements Thread {
+  readonly id: string;
+  readonly events$: Thread['events$'];
+  readonly elicitations$: Thread['elicitations$'];
+  readonly listTools: ServerRequests['listTools'];
+  readonly listResources: ServerRequests['listResources'];
+  readonly listResourceTemplates: ServerRequests['listResourceTemplates'];
+  readonly readResource: ServerRequests['readResource'];
+  readonly listPrompts: ServerRequests['listPrompts'];
+  readonly getPrompt: ServerRequests['getPrompt'];
+  readonly complete: ServerRequests['complete'];
+  readonly #effects: Effects;
+  readonly #root: ThreadActorRef;
+  readonly #policy: Policy;
+  readonly #readyTimeoutMs: number;
+  readonly #closed: Promise<void>;
+  #router: AnyActorRef | undefined;
+  #generations = 0;
+  #steps = 0;
+  #calls = 0;
+  #tickets = 0;
+  #isClosing = false;
+
+  constructor(options: ThreadOptions, shared: SharedParts) {
+    this.id = options.id ?? randomUUID();
+    const clock = options.clock ?? systemClock;
+    const limits = options.limits ?? {};
+    this.#policy = options.policy ?? {};
+    this.#readyTimeoutMs = limits.readyTimeoutMs ?? defaults.readyTimeoutMs;
+    this.#effects = createEffects({
+      clock,
+      limits,
+      policy: this.#policy,
+      reviewer: options.reviewer,
+      sampling: options.sampling,
+      roots: options.roots,
+      verdicts: shared.verdicts,
+      openLink,
+    });
+    const { facts, questions, redactor } = this.#effects;
+    this.events$ = facts.events$;
+    this.elicitations$ = questions.shown.changes$;
+    const bridge =
+      options.inspect === undefined
+        ? undefined
+        : createInspectorBridge({
+            redact: (value) => redactor.value(value),
+            now: () => clock.now(),
+            send: options.inspect,
+          });
+    this.#root = createActor(provideThread(this.#effects), {
+      id: 'thread',
+      clock,
+      input: {
+        thread: this.id,
+        graceMs: limits.startGraceMs ?? defaults.startGraceMs,
+        settledLimit: limits.settledTokens ?? defaults.settledTokens,
+      },
+      ...(bridge === undefined ? {} : { inspect: bridge.inspect }),
+    }) as ThreadActorRef;
+    this.#effects.bind(this.#root);
+    this.#closed = this.#whenDone(shared);
+    this.#root.start();
+    this.#router = this.#root.system.get('router') as AnyActorRef | undefined;
+    const requests = serverRequests((server, method, params, given) => this.#request(server, method, params, given));
+    this.listTools = requests.listTools;
+    this.listResources = requests.listResources;
+    this.listResourceTemplates = requests.listResourceTemplates;
+    this.readResource = requests.readResource;
+    this.listPrompts = requests.listPrompts;
+    this.getPrompt = requests.getPrompt;
+    this.complete = requests.complete;
+    // Who waits for the first runtime hears of its failure; nobody has to.
+    this.#replace(runtimeServers(options), 'settled').catch(() => undefined);
+  }
+
+  async ready(options: ReadyOptions = {}): Promise<void> {
+    checkTimeout(options.timeoutMs);
+    const { signal } = options;
+    const timeoutMs = options.timeoutMs ?? this.#readyTimeoutMs;
+    const { clock, publications } = this.#effects;
+    await new Promise<void>((resolve, reject) => {
+      if (this.#isClosing) reject(closedError());
+      else if (signal?.aborted === true) reject(abortedError('Waiting for the first runtime'));
+      else {
+        const settle =
+          <TArgs extends readonly unknown[]>(then: (...args: TArgs) => void) =>
+          (...args: TArgs): void => {
+            clock.clearTimeout(timer);
+            signal?.removeEventListener('abort', onAbort);
+            stop();
+            then(...args);
+          };
+        const onAbort = settle(() => reject(abortedError('Waiting for the first runtime')));
+        const timer = clock.setTimeout(
+          settle(() => reject(this.#notReady(timeoutMs))),
+          timeoutMs,
+        );
+        let stop = (): void => undefined;
+        signal?.addEventListener('abort', onAbort, { once: true });
+        stop = publications.whenReady({ resolve: settle(resolve), reject: settle(reject) });
+      }
+    });
+  }
+
+  snapshot(): ThreadSnapshot {
+    return snapshotOf(this.id, this.#root, this.#effects);
+  }
+
+  async beginStep(options: ReadyOptions = {}): Promise<Step> {
+    if (this.#effects.publications.current === 0 || this.#isClosing) await this.ready(options);
+    if (options.signal?.aborted === true) throw abortedError('Beginning a step');
+    if (this.#isClosing) throw closedError();
+    this.#steps += 1;
+    const id = `step-${String(this.#steps)}`;
+    this.#root.send({ type: 'step.begin', step: id });
+    const ref = this.#effects.lookUp(stepSystemId(id));
+    if (ref === undefined) throw closedError();
+    const { context, children } = ref.getSnapshot() as {
+      readonly context: { readonly generation: number };
+      readonly children: Readonly<Record<string, AnyActorRef>>;
+    };
+    const calls = children['calls'];
+    if (calls === undefined) throw new HoldfastError('internal', `Expected step "${id}" to have a fleet of calls.`);
+    return createStep({
+      id,
+      generation: context.generation,
+      view: this.#effects.servers.view(context.generation),
+      effects: this.#effects,
+      policy: this.#policy,
+      approvalFallback: 'approve',
+      calls,
+      nextCallId: () => this.#nextCallId(),
+      isClosed: () => this.#isClosing,
+      end: () => this.#endStep(ref),
+    });
+  }
+
+  async replaceRuntime(next: RuntimeServers, options: ReplaceOptions = {}): Promise<Publication> {
+    if (this.#isClosing) throw closedError();
+    if (options.signal?.aborted === true) throw abortedError('The replacement');
+    const { signal } = options;
+    const generation = this.#generations + 1;
+    const publication = this.#replace(next, options.publish ?? 'settled');
+    if (signal === undefined) return publication;
+    const onAbort = (): void => {
+      this.#effects.publications.cancelled(generation, abortedError('The replacement'));
+      this.#root.send({ type: 'runtime.cancel', generation, reason: 'its caller aborted it' });
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return publication.finally(() => {
+      signal.removeEventListener('abort', onAbort);
+    });
+  }
+
+  respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome> {
+    return Promise.resolve(this.#respond(token, answer));
+  }
+
+  async restartServer(name: string): Promise<void> {
+    if (this.#isClosing) throw closedError();
+    const { servers, publications, lookUp, clock } = this.#effects;
+    const { connection } = plannedServer(this.#effects, publications.current, name);
+    if (connection === undefined) return;
+    lookUp(connection.id)?.send({ type: 'connection.restart', at: clock.now() });
+    await new Promise<void>((resolve) => {
+      const check = (): void => {
+        const isOnItsWay =
+          connection.state === 'starting' ||
+          (connection.state === 'reconnecting' && servers.connection(connection.id) !== undefined);
+        if (isOnItsWay) return;
+        connection.waiters.delete(check);
+        resolve();
+      };
+      connection.waiters.add(check);
+    });
+  }
+
+  setRoots(roots: readonly Root[]): void {
+    this.#effects.roots = [...roots];
+    for (const { link } of this.#effects.servers.connections) link?.notify('notifications/roots/list_changed');
+  }
+
+  close(options: CloseOptions = {}): Promise<void> {
+    if (!this.#isClosing) {
+      this.#isClosing = true;
+      this.#effects.publications.close();
+      this.#root.send({
+        type: 'thread.close',
+        reason: options.reason ?? 'the thread was closed',
+        at: this.#effects.clock.now(),
+      });
+    }
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #replace(next: RuntimeServers, publish: 'settled' | 'immediate'): Promise<Publication> {
+    this.#generations += 1;
+    const generation = this.#generations;
+    this.#effects.plan(generation, next);
+    const publication = this.#effects.publications.wait(generation);
+    this.#root.send({ type: 'runtime.replace', generation, publish });
+    return publication;
+  }
+
+  #respond(token: string, answer: ElicitationAnswer): RespondOutcome {
+    const router = this.#router;
+    if (router === undefined) return { status: 'unknown' };
+    if (router.getSnapshot().status !== 'active')
+      return outcomeOf(router.getSnapshot().context as RouterContext, token);
+    this.#tickets += 1;
+    const ticket = this.#tickets;
+    const { outcomes, clock } = this.#effects;
+    router.send({ type: 'router.respond', token: String(token), answer, at: clock.now(), ticket });
+    const outcome = outcomes.get(ticket) ?? { status: 'unknown' };
+    outcomes.delete(ticket);
+    return outcome;
+  }
+
+  async #request(
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions = {},
+  ): Promise<JsonObject> {
+    if (this.#effects.publications.current === 0 || this.#isClosing)
+      await this.ready(options.signal === undefined ? {} : { signal: options.signal });
+    const generation = this.#effects.publications.current;
+    const planned = plannedServer(this.#effects, generation, server);
+    const input = requestInput(this.#nextCallId(), planned, generation, method, params, options);
+    return this.#effects.calls.start(newCall(input, planned, options), (given) => {
+      this.#root.send({ type: 'request.begin', input: given });
+    });
+  }
+
+  #endStep(ref: AnyActorRef): Promise<void> {
+    return new Promise<void>((resolve) => {
+      if (ref.getSnapshot().status !== 'active') {
+        resolve();
+        return;
+      }
+      ref.subscribe({ complete: resolve, error: () => resolve() });
+      ref.send({ type: 'step.end', reason: 'its step ended', at: this.#effects.clock.now() });
+    });
+  }
+
+  #nextCallId(): string {
+    this.#calls += 1;
+    return `call-${String(this.#calls)}`;
+  }
+
+  #notReady(timeoutMs: number): HoldfastError {
+    const states = this.snapshot()
+      .servers.map(({ name, state }) => `"${name}" is ${state}`)
+      .join(', ');
+    return new HoldfastError(
+      'ready_timeout',
+      `Expected the first runtime within ${String(timeoutMs)} ms, and it is not there: ${states === '' ? 'no server has begun' : states}. Raise limits.readyTimeoutMs, or see why the server is slow.`,
+    );
+  }
+
+  #whenDone(shared: SharedParts): Promise<void> {
+    const { facts, questions } = this.#effects;
+    return new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.#isClosing = true;
+        this.#effects.publications.close();
+        facts.end();
+        questions.shown.end();
+        shared.onClosed?.();
+        resolve();
+      };
+      this.#root.subscribe({
+        complete: done,
+        error: (error) => {
+          facts.warn('internal', `The thread failed: ${messageOf(error)}`);
+          done();
+        },
+      });
+    });
+  }
+}
+
+function runtimeServers({ servers = {}, misconfigured, secrets }: ThreadOptions): RuntimeServers {
+  return {
+    servers,
+    ...(misconfigured === undefined ? {} : { misconfigured }),
+    ...(secrets === undefined ? {} : { secrets }),
+  };
+}
+
+function abortedError(what: string): HoldfastError {
+  return new HoldfastError('aborted', `${what} was aborted by its signal.`);
+}
