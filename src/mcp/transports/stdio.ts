@@ -18,6 +18,7 @@ import type { ProcessRoot } from '../process-tree.ts';
 import { isWireMessage, parseJson, peekAnsweredId, unsendable } from './json-rpc.ts';
 import { LineReader } from './line-reader.ts';
 import type { OversizedLine } from './line-reader.ts';
+import { LineWriter } from './line-writer.ts';
 import { endServerProcess } from './stdio-close.ts';
 import { cwdProblem, launchError, resolveLaunch, serverEnvironment } from './stdio-launch.ts';
 import { TextTail } from './text-tail.ts';
@@ -64,9 +65,7 @@ class StdioTransport implements WireTransport {
   #exit: ExitInfo | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
-  #queue: string[] = [];
-  #flushes = false;
-  #drained: Promise<unknown> | undefined;
+  #writer: LineWriter | undefined;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -102,6 +101,7 @@ class StdioTransport implements WireTransport {
           resolve();
         });
       });
+      this.#writer = new LineWriter(child.stdin, this.#exited);
       this.#listen(child);
       if (child.pid !== undefined) this.#root = { pid: child.pid, marker: this.#marker, startedAt: startOf(child.pid) };
       await once(child, 'spawn');
@@ -113,21 +113,12 @@ class StdioTransport implements WireTransport {
   }
 
   send(message: JSONRPCMessage): Promise<void> {
-    if (!this.#isOpen() || this.#child === undefined) return Promise.reject(this.#lost('not-sent'));
+    if (!this.#isOpen() || this.#writer === undefined) return Promise.reject(this.#lost('not-sent'));
     try {
-      this.#queue.push(JSON.stringify(message));
+      return this.#writer.write(JSON.stringify(message));
     } catch (error) {
       return Promise.reject(unsendable(error));
     }
-    if (this.#drained !== undefined) return this.#drained.then(() => undefined);
-    if (!this.#flushes) {
-      this.#flushes = true;
-      // All messages of one tick leave in one write.
-      process.nextTick(() => {
-        this.#flush();
-      });
-    }
-    return sent;
   }
 
   setProtocolVersion(): void {
@@ -148,7 +139,7 @@ class StdioTransport implements WireTransport {
   }
 
   async #end(): Promise<void> {
-    this.#flush();
+    this.#writer?.flush();
     this.#state = 'ended';
     clearTimeout(this.#drainTimer);
     if (this.#child === undefined || this.#root === undefined) return;
@@ -228,19 +219,6 @@ class StdioTransport implements WireTransport {
       );
   }
 
-  #flush(): void {
-    this.#flushes = false;
-    const stdin = this.#child?.stdin;
-    if (this.#queue.length === 0 || stdin === undefined || this.#state !== 'open' || !stdin.writable) return;
-    const text = `${this.#queue.join('\n')}\n`;
-    this.#queue = [];
-    if (stdin.write(text) || this.#isClosing()) return;
-    this.#drained = Promise.race([once(stdin, 'drain').catch(ignore), this.#exited]).then(() => {
-      this.#drained = undefined;
-      this.#flush();
-    });
-  }
-
   #isOpen(): boolean {
     return this.#state === 'open' && !this.#isClosing();
   }
@@ -253,7 +231,6 @@ class StdioTransport implements WireTransport {
     clearTimeout(this.#drainTimer);
     if (this.#state !== 'open') return;
     this.#state = 'ended';
-    this.#queue = [];
     if (this.#isClosing()) return;
     this.#releaseStreams();
     if (this.#root !== undefined) this.#listener.onClosed(this.#lost('unknown'));
@@ -286,8 +263,6 @@ class StdioTransport implements WireTransport {
       : `it was ended by ${this.#exit.signal}`;
   }
 }
-
-const sent: Promise<void> = Promise.resolve();
 
 function ignore(): void {
   // Said elsewhere: see where it is used.
