@@ -17,7 +17,7 @@ import type { QuestionReply, ServerQuestion } from '../domain/link.ts';
 import { isoTime, replyOf } from '../domain/question.ts';
 import type { Asker, Question, Settlement } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
-import type { CallInput } from '../machines/call.ts';
+import type { CallInput } from '../machines/call-context.ts';
 import type { Decision } from '../machines/elicitation.ts';
 import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, policyFor } from './decide.ts';

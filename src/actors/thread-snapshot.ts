@@ -9,7 +9,7 @@ import type {
   ThreadSnapshot,
 } from '../domain/snapshot.ts';
 import { isoTime } from '../domain/question.ts';
-import type { CallContext } from '../machines/call.ts';
+import type { CallContext } from '../machines/call-context.ts';
 import type { ConnectionContext } from '../machines/connection.ts';
 import { fleetChildren } from '../machines/fleet.ts';
 import type { RuntimeContext } from '../machines/runtime.ts';

@@ -1,7 +1,7 @@
 /** The two transitions nearly every call makes: onto the wire, and off it with a result. */
 import type { StateValue } from 'xstate';
-import type { CallContext, CallEvent, CallInput } from './call.ts';
-import { contextOf } from './call.ts';
+import type { CallContext, CallEvent, CallInput } from './call-context.ts';
+import { contextOf } from './call-context.ts';
 import type { Shortcut, Shortcuts } from './shortcut.ts';
 
 const running = { onWire: 'running' };

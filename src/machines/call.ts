@@ -10,108 +10,21 @@
  */
 import { assign, setup } from 'xstate';
 import type { ActorRefFrom } from 'xstate';
-import type { ElicitationKind } from '../domain/elicitation.ts';
-import type { CallOutcome } from '../domain/events.ts';
-import type { Failure } from '../domain/errors.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
-import { replyOf } from '../domain/question.ts';
+import type { Json } from '../domain/json.ts';
 import type { Question, Settlement } from '../domain/question.ts';
+import { contextOf, filled, maxRounds, questionsOf, roundOf } from './call-context.ts';
+import type { CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round } from './call-context.ts';
+import {
+  aborted,
+  endOfQuestions,
+  notApproved,
+  refused,
+  stillUnauthorized,
+  timedOut,
+  tooManyRounds,
+} from './call-endings.ts';
 import { elicitationMachine } from './elicitation.ts';
-import type { QuestionSettledEvent } from './elicitation.ts';
 import { notProvided } from './not-provided.ts';
-
-export interface CallInput {
-  readonly call: string;
-  /** Absent for a request made outside a step. */
-  readonly step?: string;
-  readonly request?: string | number;
-  /** The name the model used; for other requests, the method. */
-  readonly name: string;
-  /** Raw names; `tool` is empty for other requests. */
-  readonly server: string;
-  readonly tool: string;
-  /** The runtime it is pinned to. */
-  readonly generation: number;
-  /** `tools/call`, or another request to one server: `resources/read`, `prompts/get`, … */
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly timeLimitMs: number;
-  readonly maxPauseMs?: number;
-  /** The turn was granted when the call was made: no queue. */
-  readonly admitted: boolean;
-  /** The question to put before the call is sent. */
-  readonly approval?: Question;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/** One round of a modern request for input: what is asked, what is known, what to echo. */
-export interface Round {
-  readonly requestState?: Json;
-  readonly responses: Readonly<Record<string, JsonObject>>;
-  /** Question token → the entry it answers. */
-  readonly waiting: Readonly<Record<string, WaitingEntry>>;
-}
-
-export interface WaitingEntry {
-  readonly key: string;
-  readonly kind: ElicitationKind;
-  /** Anything but accept ends the call: a request for sampling (ER-4), or a sign-in it cannot do without (EL-5). */
-  readonly ends?: 'sampling' | 'authorization';
-}
-
-export type CallEnding =
-  | { readonly outcome: 'completed'; readonly result: JsonObject }
-  | { readonly outcome: Exclude<CallOutcome, 'completed'>; readonly failure: Failure };
-
-export interface CallContext {
-  /** What the call is: never changes. */
-  readonly input: CallInput;
-  /** What is left of the time limit, as of `runningSince`. */
-  readonly remainingMs: number;
-  /** Set while the clock runs. */
-  readonly runningSince: number | null;
-  readonly pausedSince: number | null;
-  readonly pausedMs: number;
-  /** Tokens of the open questions it waits for. */
-  readonly questions: readonly string[];
-  readonly round: Round | null;
-  /** Rounds answered so far. */
-  readonly rounds: number;
-  /** The sign-in it was once sent away for is done (EL-5). */
-  readonly authorized: boolean;
-  /** It was sent again after a loss that allowed it (RT-10). */
-  readonly resent: boolean;
-  readonly ending: CallEnding | null;
-}
-
-export interface CallOutput {
-  readonly call: string;
-  readonly generation: number;
-}
-
-/** Most retries of one call for requests of input (ER-2). */
-export const maxRounds = 10;
-
-export type CallEvent =
-  | { readonly type: 'call.admitted'; readonly at: number }
-  | { readonly type: 'call.completed'; readonly result: JsonObject }
-  | { readonly type: 'call.failed'; readonly outcome: Exclude<CallOutcome, 'completed'>; readonly failure: Failure }
-  | {
-      readonly type: 'call.inputRequired';
-      readonly questions: readonly Question[];
-      readonly responses: Readonly<Record<string, JsonObject>>;
-      readonly requestState?: Json;
-      readonly at: number;
-    }
-  | { readonly type: 'call.authorizationRequired'; readonly questions: readonly Question[]; readonly at: number }
-  | { readonly type: 'call.resend'; readonly outcome: Exclude<CallOutcome, 'completed'>; readonly failure: Failure }
-  | { readonly type: 'call.asked'; readonly question: Question; readonly at: number }
-  | { readonly type: 'call.questionOpened'; readonly token: string; readonly at: number }
-  | { readonly type: 'call.abort'; readonly reason: string; readonly at: number }
-  | { readonly type: 'call.timedOut'; readonly at: number }
-  | { readonly type: 'call.pauseEnded'; readonly at: number }
-  | QuestionSettledEvent;
 
 const pauseTooLong = { reason: 'the pause took longer than maxPauseMs', expired: true } as const;
 
@@ -438,111 +351,3 @@ export const callMachine = callSetup
   });
 
 export type CallActorRef = ActorRefFrom<typeof callMachine>;
-
-/** The context of a new call. */
-export function contextOf(input: CallInput, runningSince: number | null = null): CallContext {
-  return {
-    input,
-    remainingMs: input.timeLimitMs,
-    runningSince,
-    pausedSince: null,
-    pausedMs: 0,
-    questions: [],
-    round: null,
-    rounds: 0,
-    authorized: false,
-    resent: false,
-    ending: null,
-  };
-}
-
-/** How the open questions of a call that ended are settled: expired if its server went away (EL-3). */
-function endOfQuestions({ ending }: CallContext): { reason: string; expired: boolean } {
-  const failure = ending === null || ending.outcome === 'completed' ? undefined : ending.failure;
-  const expired = failure?.code === 'connection_lost' || failure?.code === 'session_lost';
-  return {
-    reason: failure === undefined ? 'its call ended' : expired ? 'its server went away' : failure.message,
-    expired,
-  };
-}
-
-function questionsOf(context: CallContext, event: CallEvent): readonly Question[] {
-  if (event.type === 'call.inputRequired' || event.type === 'call.authorizationRequired') return event.questions;
-  if (event.type === 'call.asked') return [event.question];
-  return context.input.approval === undefined ? [] : [context.input.approval];
-}
-
-function roundOf(params: {
-  readonly questions: readonly Question[];
-  readonly responses: Round['responses'];
-  readonly requestState?: Json;
-}): Round {
-  const waiting: Record<string, WaitingEntry> = {};
-  for (const { elicitation, asker } of params.questions) {
-    if (asker.kind === 'authorization') waiting[elicitation.token] = { key: '', kind: 'url', ends: 'authorization' };
-    if (asker.kind !== 'round') continue;
-    const sampling = elicitation.kind === 'sampling' ? ({ ends: 'sampling' } as const) : {};
-    waiting[elicitation.token] = { key: asker.key, kind: elicitation.kind, ...sampling };
-  }
-  return {
-    responses: params.responses,
-    waiting,
-    ...(params.requestState === undefined ? {} : { requestState: params.requestState }),
-  };
-}
-
-function filled(context: CallContext, settlement: Settlement): Round | null {
-  const { round } = context;
-  const entry = round?.waiting[settlement.token];
-  if (round === null || entry === undefined) return round;
-  return { ...round, responses: { ...round.responses, [entry.key]: replyOf(entry.kind, settlement) } };
-}
-
-function aborted(context: CallContext, reason: string): CallEnding {
-  return {
-    outcome: 'aborted',
-    failure: {
-      code: 'aborted',
-      message: `The call of "${context.input.name}" was aborted: ${reason}.`,
-      retryable: false,
-      outcome: sentOutcome(context),
-    },
-  };
-}
-
-function sentOutcome(context: CallContext): 'not-sent' | 'unknown' {
-  return context.runningSince === null && context.pausedSince === null ? 'not-sent' : 'unknown';
-}
-
-function timedOut(context: CallContext): CallEnding {
-  const message = `Expected "${context.input.name}" on server "${context.input.server}" to end within ${String(context.input.timeLimitMs)} ms, and it did not. Raise callTimeoutMs or timeoutMs if it needs longer.`;
-  return { outcome: 'timedOut', failure: { code: 'timeout', message, retryable: true, outcome: 'unknown' } };
-}
-
-function tooManyRounds(context: CallContext): CallEnding {
-  const message = `Expected server "${context.input.server}" to be done asking after ${String(maxRounds)} rounds, and it asked again for "${context.input.name}". This is a fault of the server.`;
-  return { outcome: 'failed', failure: { code: 'limit_exceeded', message, retryable: false, outcome: 'failed' } };
-}
-
-function notApproved(context: CallContext, settlement: Settlement): CallEnding {
-  const message = `The call of "${context.input.name}" on server "${context.input.server}" was not approved: ${settlement.reason ?? settlement.outcome}. It was not sent.`;
-  return { outcome: 'not-sent', failure: { code: 'not_approved', message, retryable: false, outcome: 'not-sent' } };
-}
-
-function refused(context: CallContext, settlement: Settlement): CallEnding {
-  const why = settlement.reason ?? settlement.outcome;
-  if (context.round?.waiting[settlement.token]?.ends === 'authorization') {
-    const message = `Server "${context.input.server}" wants a sign-in before "${context.input.name}", and it was not done: ${why}. The call did not run.`;
-    return {
-      outcome: 'not-sent',
-      failure: { code: 'authorization_declined', message, retryable: false, outcome: 'not-sent' },
-    };
-  }
-  const message = `Server "${context.input.server}" asked for sampling during "${context.input.name}", and it was not approved: ${why}.`;
-  return { outcome: 'failed', failure: { code: 'not_approved', message, retryable: false, outcome: 'failed' } };
-}
-
-function stillUnauthorized(context: CallContext): CallEnding {
-  const message = `Expected server "${context.input.server}" to take "${context.input.name}" after the sign-in, and it asked for it again. Check the account that signed in.`;
-  return { outcome: 'failed', failure: { code: 'auth_required', message, retryable: false, outcome: 'failed' } };
-}

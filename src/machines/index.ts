@@ -1,15 +1,8 @@
 /** `holdfast/machines`: the statecharts, pure. Their slots are filled by Holdfast; fill them yourself to test or explore. */
-export { callMachine, maxRounds } from './call.ts';
-export type {
-  CallActorRef,
-  CallContext,
-  CallEnding,
-  CallEvent,
-  CallInput,
-  CallOutput,
-  Round,
-  WaitingEntry,
-} from './call.ts';
+export { callMachine } from './call.ts';
+export type { CallActorRef } from './call.ts';
+export { maxRounds } from './call-context.ts';
+export type { CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round, WaitingEntry } from './call-context.ts';
 export { backoffMs, connectionMachine, healthyMs } from './connection.ts';
 export type {
   ConnectionActorRef,

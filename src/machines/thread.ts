@@ -12,7 +12,7 @@
 import { assign, sendTo, setup } from 'xstate';
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { callMachine } from './call.ts';
-import type { CallInput, CallOutput } from './call.ts';
+import type { CallInput, CallOutput } from './call-context.ts';
 import { connectionMachine } from './connection.ts';
 import { createFleet } from './fleet.ts';
 import type { FleetDrainedEvent, FleetSettledEvent } from './fleet.ts';
