@@ -24,7 +24,7 @@ import { QuestionBook } from './questions.ts';
 import { RequestTable } from './request-table.ts';
 import type { ChannelStats, WireSink } from './request-table.ts';
 import type { WireListener, WireSendOptions, WireTransport } from './transports/transport.ts';
-import { parseFrame, parseObject, rpcCodes } from './wire.ts';
+import { parseFrame, parseObject, parseRpcError, rpcCodes } from './wire.ts';
 
 export interface ChannelOptions {
   readonly server: string;
@@ -254,7 +254,7 @@ export class Channel implements Transport {
   #response(id: unknown, message: Readonly<Record<string, unknown>>): void {
     if (this.#requests.settle(id, message)) return;
     if ((typeof id === 'number' || typeof id === 'string') && this.#sdkRequests.delete(id)) {
-      this.#toSdk(message);
+      this.#answerSdk(id, message);
     } else if (this.#requests.owns(id)) {
       this.#requests.stats.lateResults++;
     } else {
@@ -264,6 +264,23 @@ export class Channel implements Transport {
         this.#say('responses to open requests', `one for ${id === undefined ? 'no request' : JSON.stringify(id)}`),
       );
     }
+  }
+
+  /** The SDK client waits for ever when a response is not of the shape it knows. */
+  #answerSdk(id: RequestId, { result, error }: Readonly<Record<string, unknown>>): void {
+    if (error !== undefined) {
+      this.#toSdk({ jsonrpc: '2.0', id, error: parseRpcError(error) });
+    } else if (parseObject(result) !== undefined) {
+      this.#toSdk({ jsonrpc: '2.0', id, result });
+    } else {
+      const kind = result === null ? 'null' : Array.isArray(result) ? 'array' : typeof result;
+      this.#failSdk(id, new WireError('protocol_error', this.#say('a result', `one that is no object (${kind})`)));
+    }
+  }
+
+  #failSdk(id: RequestId, error: HoldfastError): void {
+    this.#fault = error;
+    this.#toSdk({ jsonrpc: '2.0', id, error: { code: rpcCodes.serverBusy, message: error.message } });
   }
 
   #notification(method: string, message: Readonly<Record<string, unknown>>): void {
@@ -305,8 +322,7 @@ export class Channel implements Transport {
     if (this.#requests.owns(id)) {
       this.#requests.fail(id, error, this.sessionId !== undefined);
     } else if (this.#sdkRequests.delete(id)) {
-      this.#fault = error;
-      this.#toSdk({ jsonrpc: '2.0', id, error: { code: rpcCodes.serverBusy, message: error.message } });
+      this.#failSdk(id, error);
     }
   }
 

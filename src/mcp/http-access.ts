@@ -7,20 +7,33 @@ import { WireError } from './errors.ts';
  *
  * @throws HoldfastError `server_misconfigured` that names the variable which is not set.
  */
-export function headersOf(server: string, config: HttpServer, variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function headersOf(
+  server: string,
+  config: HttpServer,
+  variables: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   const headers: Record<string, string> = { ...config.headers };
   const read = (variable: string, use: string): string => {
     const value = variables[variable];
     if (value !== undefined && value !== '') return value;
-    throw new WireError('server_misconfigured', `Server "${server}": expected the environment variable "${variable}" for ${use}, but it is not set. Set it.`);
+    throw new WireError(
+      'server_misconfigured',
+      `Server "${server}": expected the environment variable "${variable}" for ${use}, but it is not set. Set it.`,
+    );
   };
-  for (const [header, variable] of Object.entries(config.headersFrom ?? {})) headers[header] = read(variable, `the header "${header}"`);
-  if (config.bearerTokenVariable !== undefined) headers['authorization'] = `Bearer ${read(config.bearerTokenVariable, 'the bearer token')}`;
+  for (const [header, variable] of Object.entries(config.headersFrom ?? {}))
+    headers[header] = read(variable, `the header "${header}"`);
+  if (config.bearerTokenVariable !== undefined)
+    headers['authorization'] = `Bearer ${read(config.bearerTokenVariable, 'the bearer token')}`;
   return headers;
 }
 
 /** Tells whether a server is configured with a credential: a 401 then asks for a better one. */
 export function hasCredential(config: HttpServer): boolean {
   const names = [...Object.keys(config.headers ?? {}), ...Object.keys(config.headersFrom ?? {})];
-  return config.oauth !== undefined || config.bearerTokenVariable !== undefined || names.some((name) => name.toLowerCase() === 'authorization');
+  return (
+    config.oauth !== undefined ||
+    config.bearerTokenVariable !== undefined ||
+    names.some((name) => name.toLowerCase() === 'authorization')
+  );
 }

@@ -6,8 +6,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Inventory, Link, LinkInfo, QuestionReply, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
 import type { ServerInfo } from '../domain/snapshot.ts';
 import type { ListedTool } from '../domain/tool.ts';
-import { toWireError } from './errors.ts';
-import type { WireError } from './errors.ts';
+import { WireError, say, toWireError } from './errors.ts';
 import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
 import { listTools } from './listing.ts';
@@ -115,10 +114,20 @@ export class LiveLink implements Link {
     const { ended, server, warn } = this.#options;
     const until = signal === undefined ? ended : AbortSignal.any([signal, ended]);
     const options = { signal: until, enabled: isHttp(this.info.transport) };
-    const page = (request: WireRequest): Promise<JsonObject> =>
-      withRetries(() => ask(this.#channel, request, until), options);
+    const page = async (request: WireRequest): Promise<JsonObject> => {
+      const result = await withRetries(() => ask(this.#channel, request, until), options);
+      if (this.info.era === 'modern') this.#checkModern(request.method, result);
+      return result;
+    };
     const tools = await listTools(page, server, warn);
     return this.#mirrors ? this.#withParamHeaders(tools) : tools;
+  }
+
+  /** A legacy server that is taken for a modern one may answer, but never names the type of its result. */
+  #checkModern(method: string, result: JsonObject): void {
+    if (typeof result['resultType'] === 'string') return;
+    const expected = `a result of "${method}" with its type, as protocol ${this.info.protocolVersion} demands`;
+    throw new WireError('protocol_error', say({ server: this.#options.server, expected }, 'one without'));
   }
 
   #errorOf(error: unknown): WireError {

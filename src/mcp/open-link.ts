@@ -59,6 +59,7 @@ class LinkStart {
   }
 
   async run(): Promise<Link> {
+    if (this.#deadline.signal.aborted) throw new WireError('aborted', 'Expected to start, but it was aborted.');
     const remembered = this.#remembered();
     if (remembered === undefined) return this.#overRoutes();
     try {
@@ -186,14 +187,20 @@ class LinkStart {
     if (isModern) channel.setEnvelope(envelopeFor(client.getNegotiatedProtocolVersion() ?? modernRevision, offer));
     const link = new LiveLink({ server, channel, client, warn, ended });
     if (isModern) subscribeToLists({ client, channel, capabilities: link.info.capabilities, warn, ended });
+    const isUnheard = isModern && typeof era !== 'function';
     const failure = await link.prepare(signal);
-    // With a remembered modern verdict the listing is the first thing the server hears: it stands for the handshake.
-    const isHandshake = isModern && typeof era !== 'function';
-    const endsStart =
-      failure !== undefined && (isHandshake ? failure.code !== 'limit_exceeded' : fatalListingCodes.has(failure.code));
-    if (endsStart) throw failure;
+    if (failure !== undefined && endsStart(failure, isUnheard)) throw failure;
+    if (isUnheard && link.info.capabilities['tools'] === undefined) await this.#confirmModern(channel);
     if (typeof era === 'function') handlers.onVerdict(verdictOf(negotiated, Date.now()));
     return link;
+  }
+
+  /** Asks a server that has nothing to list whether it still is what it was. */
+  async #confirmModern(channel: Channel): Promise<void> {
+    const found = await probe(channel, this.#probeOptions(this.#deadline.signal));
+    if (found.kind === 'modern') return;
+    const { server } = this.#options;
+    throw new WireError('protocol_error', say({ server, expected: `protocol ${modernRevision}` }, 'an older one'));
   }
 
   readonly #askInPlace = async (channel: Channel): Promise<Negotiated> => {
@@ -228,6 +235,11 @@ interface Conversation {
 
 /** With these there is no link; with any other failure of the first listing the link is degraded (SPEC CN-4). */
 const fatalListingCodes: ReadonlySet<string> = new Set(['auth_required', 'connection_lost', 'session_lost', 'aborted']);
+
+/** With a remembered modern verdict the listing is the first thing a server hears: it stands for the handshake. */
+function endsStart(failure: WireError, isUnheard: boolean): boolean {
+  return isUnheard ? failure.code !== 'limit_exceeded' : fatalListingCodes.has(failure.code);
+}
 
 function subscribeToLists({ ended, ...options }: SubscriptionOptions & { readonly ended: AbortSignal }): void {
   const subscription = new ListSubscription(options);
