@@ -114,9 +114,9 @@ class HttpTransport implements WireTransport {
     this.#inner.onerror = (error) => {
       this.#reportLater(error);
     };
-    // Whatever the SDK still reads itself: the body of a 400 that is a JSON-RPC error.
+    // The one response the SDK still reads itself: a 400 whose body is a JSON-RPC error.
     this.#inner.onmessage = (message) => {
-      this.#owner.onMessage(message, undefined);
+      this.#owner.onMessage(message, 'method' in message ? undefined : message.id);
     };
   }
 
@@ -163,7 +163,8 @@ class HttpTransport implements WireTransport {
     if (outgoing.isHandshake) this.#serverStream.reset();
     try {
       await this.#inner.send(message, { headers: { ...options.headers, [outgoingHeader]: key } });
-      outgoing.sent();
+      if (outgoing.refusal === undefined) outgoing.sent();
+      else outgoing.drop();
     } catch (error) {
       outgoing.drop();
       if (error instanceof Error) this.#rejected.add(error);

@@ -26,7 +26,7 @@ export interface WireListener {
   onRequestFailed(requestId: RequestId, error: HoldfastError): void;
   /** Worth telling and harmless: noise on stdout, an oversized line, a refused stream. Bounded by the transport. */
   onWarning(code: WireWarning, message: string): void;
-  /** The transport ended without `close`, once. `error` is `connection_lost` and carries the stderr tail. */
+  /** The transport ended without `close`, once; HTTP never does. `connection_lost`, with the stderr tail if there is one. */
   onClosed(error: HoldfastError): void;
 }
 

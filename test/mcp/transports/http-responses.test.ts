@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../../../src/mcp/transports/refusal.ts';
 import { initialize, notification, open, raw, request, result } from './http-fixture.ts';
@@ -113,6 +114,31 @@ describe('responses', () => {
     expect(error).toMatchObject({ data: { status: 503, text: 'busy' } });
     expect(refusalOf(error)).toEqual({ status: 503, retryAfterMs: 7_000, challenge: 'Bearer scope="a"' });
     expect(recorder.heard).toMatchObject({ failed: [], warnings: [] });
+  });
+
+  test('CN-1 takes the JSON-RPC error of a modern 400 for the answer', async () => {
+    const error = { code: -32_602, message: 'no such tool' };
+    const server = await raw(({ rpc }, response) =>
+      response.writeHead(400, json).end(JSON.stringify({ jsonrpc: '2.0', id: rpc['id'], error })),
+    );
+    const { transport, recorder } = await open(server.url);
+    const signal = new AbortController().signal;
+    const params = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } };
+    await transport.send(request(1, 'tools/call', params), { requestSignal: signal });
+    expect(recorder.heard.messages).toEqual([{ message: { jsonrpc: '2.0', id: 1, error }, requestId: 1 }]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('PE-1 leaves no listener on a signal that many requests share', async () => {
+    const server = await raw(({ rpc }, response) =>
+      response.writeHead(200, json).end(JSON.stringify(result(rpc['id']))),
+    );
+    const { transport, recorder } = await open(server.url);
+    const signal = new AbortController().signal;
+    const ids = Array.from({ length: 50 }, (_, index) => index + 1);
+    await Promise.all(ids.map(async (id) => transport.send(request(id), { requestSignal: signal })));
+    await Promise.all(ids.map(async (id) => recorder.result(id)));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('CN-2 says that nothing was sent when nobody listens', async () => {
