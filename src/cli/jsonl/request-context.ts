@@ -35,6 +35,8 @@ export interface RequestContext {
   endStep(id: string): Promise<void>;
   /** Aborts an open request; resolves, with whether it was answered as aborted, once it is answered. */
   abort(target: RequestId): Promise<boolean>;
+  /** Closes the thread; resolves when everything but the requests to `close` is answered. */
+  close(reason: string): Promise<void>;
   /** Tells something as a `warning`. */
   warn(warning: SessionWarning): void;
 }

@@ -106,8 +106,13 @@ export const handlers: ReadonlyMap<string, RequestHandler> = new Map<string, Req
         ),
       ),
   ],
-  // The session itself closes the thread, when everything else is answered.
-  ['close', async () => Promise.resolve({})],
+  [
+    'close',
+    async (_, context) => {
+      await context.close('the host closed it');
+      return {};
+    },
+  ],
 ]);
 
 /** Makes a handler that checks the body first. */

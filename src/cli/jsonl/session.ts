@@ -182,7 +182,6 @@ export class Session implements RequestContext {
   async #run(entry: Entry, work: () => Promise<unknown>): Promise<void> {
     try {
       const result = await work();
-      if (entry.name === 'close') await this.close('the host closed it');
       this.#answer(entry, result);
     } catch (error) {
       this.#answerError(entry, error);
