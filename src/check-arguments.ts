@@ -1,6 +1,6 @@
 /** Checks what callers give, where types cannot: JavaScript callers, JSON lines, models. */
 import { HoldfastError } from './domain/errors.ts';
-import { isRecord } from './domain/json.ts';
+import { isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 
 const longestTimeoutMs = 2 ** 31 - 1;
@@ -29,8 +29,5 @@ export function checkCallArguments(tool: string, args: unknown): asserts args is
 /** @throws HoldfastError `invalid_argument` unless it is a non-empty text. */
 export function checkName(value: unknown, what: string): asserts value is string {
   if (typeof value === 'string' && value !== '') return;
-  throw new HoldfastError(
-    'invalid_argument',
-    `Expected ${what} to be a non-empty string, got ${JSON.stringify(value) ?? 'undefined'}.`,
-  );
+  throw new HoldfastError('invalid_argument', `Expected ${what} to be a non-empty string, got ${shown(value)}.`);
 }

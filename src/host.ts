@@ -29,12 +29,12 @@ export function createHost(options: HostOptions = {}): Host {
         policy: { ...options.policy, ...given.policy },
         ...(given.clock === undefined && options.clock !== undefined ? { clock: options.clock } : {}),
       };
-      let release = (): void => undefined;
+      let release: (() => void) | undefined;
       const thread = openThread(merged, {
         verdicts,
         onClosed: () => {
           threads.delete(thread);
-          release();
+          release?.();
         },
       });
       threads.add(thread);

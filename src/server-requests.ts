@@ -1,46 +1,68 @@
 /** Requests to one server other than tool calls: the same for a step, which pins them, and for a thread. */
 import type { ListOptions, RequestOptions, ServerRequests } from './api.ts';
 import { checkName } from './check-arguments.ts';
+import { toJson } from './domain/json.ts';
+import type { JsonObject } from './domain/json.ts';
 import { followPages } from './mcp/listing.ts';
-import type { Json, JsonObject } from './domain/json.ts';
-
-/** Sends one request to a server; resolves with its result. */
-export type SendRequest = (
-  server: string,
-  method: string,
-  params: JsonObject,
-  options?: RequestOptions,
-) => Promise<JsonObject>;
 
 /** Makes the requests over one way of sending. */
-export function serverRequests(send: SendRequest): ServerRequests {
-  const list =
-    (method: string, items: string) =>
-    async (server: string, options: ListOptions = {}): Promise<JsonObject> => {
-      const { cursor, all, ...rest } = options;
-      if (all !== true) return send(server, method, cursor === undefined ? {} : { cursor }, rest);
-      const listed = await followPages((page) => send(server, method, page.params ?? {}, rest), {
-        server,
-        method,
-        key: items,
-      });
-      return { [items]: listed as readonly Json[] };
-    };
-  return {
-    listTools: list('tools/list', 'tools'),
-    listResources: list('resources/list', 'resources'),
-    listResourceTemplates: list('resources/templates/list', 'resourceTemplates'),
-    listPrompts: list('prompts/list', 'prompts'),
-    async readResource(server, uri, options) {
-      checkName(uri, 'the uri of a resource');
-      return send(server, 'resources/read', { uri }, options);
-    },
-    async getPrompt(server, name, args, options) {
-      checkName(name, 'the name of a prompt');
-      return send(server, 'prompts/get', { name, ...(args === undefined ? {} : { arguments: { ...args } }) }, options);
-    },
-    async complete(server, params, options) {
-      return send(server, 'completion/complete', params, options);
-    },
-  };
+export abstract class ServerRequester implements ServerRequests {
+  /** Sends one request to a server; resolves with its result. */
+  protected abstract request(
+    server: string,
+    method: string,
+    params: JsonObject,
+    options?: RequestOptions,
+  ): Promise<JsonObject>;
+
+  listTools(server: string, options?: ListOptions): Promise<JsonObject> {
+    return this.#list(server, 'tools/list', 'tools', options);
+  }
+
+  listResources(server: string, options?: ListOptions): Promise<JsonObject> {
+    return this.#list(server, 'resources/list', 'resources', options);
+  }
+
+  listResourceTemplates(server: string, options?: ListOptions): Promise<JsonObject> {
+    return this.#list(server, 'resources/templates/list', 'resourceTemplates', options);
+  }
+
+  listPrompts(server: string, options?: ListOptions): Promise<JsonObject> {
+    return this.#list(server, 'prompts/list', 'prompts', options);
+  }
+
+  async readResource(server: string, uri: string, options?: RequestOptions): Promise<JsonObject> {
+    checkName(uri, 'the uri of a resource');
+    return this.request(server, 'resources/read', { uri }, options);
+  }
+
+  async getPrompt(
+    server: string,
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: RequestOptions,
+  ): Promise<JsonObject> {
+    checkName(name, 'the name of a prompt');
+    return this.request(
+      server,
+      'prompts/get',
+      { name, ...(args === undefined ? {} : { arguments: { ...args } }) },
+      options,
+    );
+  }
+
+  complete(server: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+    return this.request(server, 'completion/complete', params, options);
+  }
+
+  async #list(server: string, method: string, key: string, options: ListOptions = {}): Promise<JsonObject> {
+    const { cursor, all, ...rest } = options;
+    if (all !== true) return this.request(server, method, cursor === undefined ? {} : { cursor }, rest);
+    const items = await followPages((page) => this.request(server, page.method, page.params ?? {}, rest), {
+      server,
+      method,
+      key,
+    });
+    return { [key]: toJson(items) };
+  }
 }

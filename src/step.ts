@@ -1,6 +1,6 @@
 /** The façade of a step: its frozen tools, and the calls its actor makes. */
 import type { AnyActorRef } from 'xstate';
-import type { CallOptions, RequestOptions, ServerRequests, Step } from './api.ts';
+import type { CallOptions, RequestOptions, Step } from './api.ts';
 import type { NewCall } from './actors/calls.ts';
 import type { Effects } from './actors/effects.ts';
 import type { PlannedServer } from './actors/servers.ts';
@@ -12,7 +12,7 @@ import { HoldfastError } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ToolInfo, ToolResult } from './domain/tool.ts';
 import type { ToolRoute, ToolView } from './mcp/tool-view.ts';
-import { serverRequests } from './server-requests.ts';
+import { ServerRequester } from './server-requests.ts';
 
 export interface StepParts {
   readonly id: string;
@@ -35,37 +35,21 @@ export function createStep(parts: StepParts): Step {
   return new PinnedStep(parts);
 }
 
-class PinnedStep implements Step {
+class PinnedStep extends ServerRequester implements Step {
   readonly id: string;
   readonly generation: number;
   readonly tools: readonly ToolInfo[];
   readonly worldState: JsonObject = Object.freeze({});
-  readonly listTools: ServerRequests['listTools'];
-  readonly listResources: ServerRequests['listResources'];
-  readonly listResourceTemplates: ServerRequests['listResourceTemplates'];
-  readonly readResource: ServerRequests['readResource'];
-  readonly listPrompts: ServerRequests['listPrompts'];
-  readonly getPrompt: ServerRequests['getPrompt'];
-  readonly complete: ServerRequests['complete'];
   readonly #parts: StepParts;
   readonly #lanes = new Map<string, string>();
   #ending: Promise<void> | undefined;
 
   constructor(parts: StepParts) {
+    super();
     this.#parts = parts;
     this.id = parts.id;
     this.generation = parts.generation;
     this.tools = parts.view.tools;
-    const requests = serverRequests((server, method, params, options) =>
-      this.#request(server, method, params, options),
-    );
-    this.listTools = requests.listTools;
-    this.listResources = requests.listResources;
-    this.listResourceTemplates = requests.listResourceTemplates;
-    this.readResource = requests.readResource;
-    this.listPrompts = requests.listPrompts;
-    this.getPrompt = requests.getPrompt;
-    this.complete = requests.complete;
   }
 
   callTool(name: string, args?: JsonObject, options: CallOptions = {}): Promise<ToolResult> {
@@ -113,10 +97,15 @@ class PinnedStep implements Step {
       ...(planned.config.maxPauseMs === undefined ? {} : { maxPauseMs: planned.config.maxPauseMs }),
     };
     const approval = this.#needsApproval(planned, route) ? { approval: effects.questions.approval(input, args) } : {};
-    return this.#start({ ...input, ...approval }, planned, route, options) as Promise<unknown> as Promise<ToolResult>;
+    return toolResult(this.#start({ ...input, ...approval }, planned, route, options));
   }
 
-  #request(server: string, method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+  protected async request(
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions = {},
+  ): Promise<JsonObject> {
     this.#checkOpen();
     const { effects, generation } = this.#parts;
     const planned = plannedServer(effects, generation, server);
@@ -253,6 +242,12 @@ export function newCall(
 function timeLimitOf({ config }: PlannedServer, { timeoutMs }: RequestOptions): number {
   const limit = config.callTimeoutMs ?? defaults.callTimeoutMs;
   return timeoutMs === undefined ? limit : Math.min(timeoutMs, limit);
+}
+
+/** Names what `checkResult` has checked: a result of `tools/call`. */
+function toolResult(result: Promise<unknown>): Promise<ToolResult> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked where the result arrived, without a hop
+  return result as Promise<ToolResult>;
 }
 
 function checkSignal(signal: AbortSignal | undefined, name: string): void {

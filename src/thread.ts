@@ -10,7 +10,6 @@ import type {
   RequestOptions,
   Root,
   RuntimeServers,
-  ServerRequests,
   Step,
   Thread,
   ThreadOptions,
@@ -31,11 +30,13 @@ import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import { createInspectorBridge } from './inspector/bridge.ts';
 import { openLink } from './mcp/open-link.ts';
+import { actorOf } from './machines/actor-of.ts';
+import { isRouter, isStep } from './machines/refs.ts';
 import { outcomeOf } from './machines/router.ts';
-import type { RouterContext } from './machines/router.ts';
+import type { RouterActorRef } from './machines/router.ts';
 import { stepSystemId } from './machines/thread.ts';
 import type { ThreadActorRef } from './machines/thread.ts';
-import { serverRequests } from './server-requests.ts';
+import { ServerRequester } from './server-requests.ts';
 import { createStep, newCall, plannedServer, requestInput } from './step.ts';
 
 /** What a host shares with its threads. */
@@ -50,23 +51,16 @@ export function openThread(options: ThreadOptions, shared: SharedParts): Thread 
   return new LiveThread(options, shared);
 }
 
-class LiveThread implements Thread {
+class LiveThread extends ServerRequester implements Thread {
   readonly id: string;
   readonly events$: Thread['events$'];
   readonly elicitations$: Thread['elicitations$'];
-  readonly listTools: ServerRequests['listTools'];
-  readonly listResources: ServerRequests['listResources'];
-  readonly listResourceTemplates: ServerRequests['listResourceTemplates'];
-  readonly readResource: ServerRequests['readResource'];
-  readonly listPrompts: ServerRequests['listPrompts'];
-  readonly getPrompt: ServerRequests['getPrompt'];
-  readonly complete: ServerRequests['complete'];
   readonly #effects: Effects;
   readonly #root: ThreadActorRef;
   readonly #policy: Policy;
   readonly #readyTimeoutMs: number;
   readonly #closed: Promise<void>;
-  #router: AnyActorRef | undefined;
+  #router: RouterActorRef | undefined;
   #generations = 0;
   #steps = 0;
   #calls = 0;
@@ -74,6 +68,7 @@ class LiveThread implements Thread {
   #isClosing = false;
 
   constructor(options: ThreadOptions, shared: SharedParts) {
+    super();
     this.id = options.id ?? randomUUID();
     const clock = options.clock ?? systemClock;
     const limits = options.limits ?? {};
@@ -113,15 +108,8 @@ class LiveThread implements Thread {
     this.#effects.bind(this.#root);
     this.#closed = this.#whenDone(shared);
     this.#root.start();
-    this.#router = this.#root.system.get('router') as AnyActorRef | undefined;
-    const requests = serverRequests((server, method, params, given) => this.#request(server, method, params, given));
-    this.listTools = requests.listTools;
-    this.listResources = requests.listResources;
-    this.listResourceTemplates = requests.listResourceTemplates;
-    this.readResource = requests.readResource;
-    this.listPrompts = requests.listPrompts;
-    this.getPrompt = requests.getPrompt;
-    this.complete = requests.complete;
+    const router = actorOf(this.#root.system, 'router');
+    if (isRouter(router)) this.#router = router;
     // Who waits for the first runtime hears of its failure; nobody has to.
     this.#replace(runtimeServers(options), 'settled').catch(() => undefined);
   }
@@ -140,7 +128,7 @@ class LiveThread implements Thread {
           (...args: TArgs): void => {
             clock.clearTimeout(timer);
             signal?.removeEventListener('abort', onAbort);
-            stop();
+            stop?.();
             then(...args);
           };
         const onAbort = settle(() => reject(abortedError('Waiting for the first runtime')));
@@ -148,7 +136,7 @@ class LiveThread implements Thread {
           settle(() => reject(this.#notReady(timeoutMs))),
           timeoutMs,
         );
-        let stop = (): void => undefined;
+        let stop: (() => void) | undefined;
         signal?.addEventListener('abort', onAbort, { once: true });
         stop = publications.whenReady({ resolve: settle(resolve), reject: settle(reject) });
       }
@@ -167,12 +155,9 @@ class LiveThread implements Thread {
     const id = `step-${String(this.#steps)}`;
     this.#root.send({ type: 'step.begin', step: id });
     const ref = this.#effects.lookUp(stepSystemId(id));
-    if (ref === undefined) throw closedError();
-    const { context, children } = ref.getSnapshot() as {
-      readonly context: { readonly generation: number };
-      readonly children: Readonly<Record<string, AnyActorRef>>;
-    };
-    const calls = children['calls'];
+    if (!isStep(ref)) throw closedError();
+    const { context, children } = ref.getSnapshot();
+    const { calls } = children;
     if (calls === undefined) throw new HoldfastError('internal', `Expected step "${id}" to have a fleet of calls.`);
     return createStep({
       id,
@@ -211,10 +196,10 @@ class LiveThread implements Thread {
 
   async restartServer(name: string): Promise<void> {
     if (this.#isClosing) throw closedError();
-    const { servers, publications, lookUp, clock } = this.#effects;
+    const { servers, publications, clock } = this.#effects;
     const { connection } = plannedServer(this.#effects, publications.current, name);
     if (connection === undefined) return;
-    lookUp(connection.id)?.send({ type: 'connection.restart', at: clock.now() });
+    this.#effects.lookUp(connection.id)?.send({ type: 'connection.restart', at: clock.now() });
     await new Promise<void>((resolve) => {
       const check = (): void => {
         const isOnItsWay =
@@ -262,18 +247,18 @@ class LiveThread implements Thread {
   #respond(token: string, answer: ElicitationAnswer): RespondOutcome {
     const router = this.#router;
     if (router === undefined) return { status: 'unknown' };
-    if (router.getSnapshot().status !== 'active')
-      return outcomeOf(router.getSnapshot().context as RouterContext, token);
+    const { status, context } = router.getSnapshot();
+    if (status !== 'active') return outcomeOf(context, token);
     this.#tickets += 1;
     const ticket = this.#tickets;
     const { outcomes, clock } = this.#effects;
-    router.send({ type: 'router.respond', token: String(token), answer, at: clock.now(), ticket });
+    router.send({ type: 'router.respond', token, answer, at: clock.now(), ticket });
     const outcome = outcomes.get(ticket) ?? { status: 'unknown' };
     outcomes.delete(ticket);
     return outcome;
   }
 
-  async #request(
+  protected async request(
     server: string,
     method: string,
     params: JsonObject,

@@ -6,20 +6,18 @@ import type { LiveConnection } from './servers.ts';
 /** How long a call waits for a server on its way up, at most. */
 export const reconnectLimitMs = 10_000;
 
+const notSentCodes: ReadonlySet<ErrorCode> = new Set([
+  'server_unavailable',
+  'session_lost',
+  'auth_required',
+  'invalid_argument',
+  'invalid_arguments',
+]);
+
 /** The outcome that goes with a code, where the link did not say. */
 export function failureOutcome(code: ErrorCode): CallErrorOutcome {
-  switch (code) {
-    case 'connection_lost':
-      return 'unknown';
-    case 'server_unavailable':
-    case 'session_lost':
-    case 'auth_required':
-    case 'invalid_argument':
-    case 'invalid_arguments':
-      return 'not-sent';
-    default:
-      return 'failed';
-  }
+  if (code === 'connection_lost') return 'unknown';
+  return notSentCodes.has(code) ? 'not-sent' : 'failed';
 }
 
 /** The failure of a call whose server cannot take it. */

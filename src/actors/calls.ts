@@ -8,16 +8,15 @@
  */
 import type { Clock } from '../api.ts';
 import type { ServerConfig } from '../domain/config.ts';
-import { HoldfastError, toError } from '../domain/errors.ts';
-import type { Failure } from '../domain/errors.ts';
+import { toError } from '../domain/errors.ts';
+import type { Failure, HoldfastError } from '../domain/errors.ts';
 import type { CallFacts, CallOutcome } from '../domain/events.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Link, RequestFailure, RequestKey } from '../domain/link.ts';
 import { isoTime } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Progress } from '../domain/tool.ts';
-import type { CallActorRef } from '../machines/call.ts';
-import type { CallContext, CallInput } from '../machines/call-context.ts';
+import type { CallContext, CallEvent, CallInput } from '../machines/call-context.ts';
 import type { Facts } from './facts.ts';
 import { failureOutcome, reconnectLimitMs, unavailable } from './call-failures.ts';
 import { checkResult } from './results.ts';
@@ -37,9 +36,14 @@ export interface NewCall {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** The actor of a call, as its effects see it. */
+export interface CallSender {
+  send(event: CallEvent): void;
+}
+
 /** One call in flight, beside its actor. */
 export interface CallRecord extends NewCall {
-  ref: CallActorRef | undefined;
+  ref: CallSender | undefined;
   holdsTurn: boolean;
   connection: LiveConnection | undefined;
   link: Link | undefined;
@@ -120,12 +124,12 @@ export class Calls {
   }
 
   /** Notes the actor of a call that has not been sent: it can be aborted. */
-  noteActor(context: CallContext, self: CallActorRef): void {
+  noteActor(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
     if (record !== undefined) record.ref = self;
   }
 
-  requestTurn(context: CallContext, self: CallActorRef): void {
+  requestTurn(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
     record.ref = self;
@@ -150,7 +154,7 @@ export class Calls {
     this.#ports.turns.resume(record.turn);
   }
 
-  sendRequest(context: CallContext, self: CallActorRef): void {
+  sendRequest(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
     record.ref = self;
@@ -173,7 +177,7 @@ export class Calls {
     this.#offWire(record);
   }
 
-  armTimeLimit(context: CallContext, self: CallActorRef): void {
+  armTimeLimit(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
     const { clock } = this.#ports;
@@ -183,7 +187,7 @@ export class Calls {
     );
   }
 
-  armPauseLimit(context: CallContext, self: CallActorRef): void {
+  armPauseLimit(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
     const { maxPauseMs } = context.input;
     if (record === undefined || maxPauseMs === undefined) return;

@@ -23,7 +23,7 @@ export function connectionChanged(effects: Effects, context: ConnectionContext, 
     ...(context.failure === null ? {} : { error: context.failure }),
   });
   tellRuntimes(effects, connection);
-  for (const waiter of [...connection.waiters]) waiter();
+  for (const waiter of connection.waiters) waiter();
   if (state === 'closed') servers.forget(connection.id);
 }
 

@@ -27,10 +27,9 @@ let referenceCount = 0;
 /** A digest of everything that makes a connection: equal digests, one connection. Holds no secret. */
 export function identityOf(server: string, config: ServerConfig): string {
   const relevant: Record<string, unknown> = { ...defaultsOfIdentity };
-  for (const [key, value] of Object.entries(config)) {
+  for (const [key, value] of Object.entries<unknown>({ ...config })) {
     if (value === undefined || viewOnly.has(key)) continue;
-    relevant[key] =
-      key === 'inMemory' || (key === 'transport' && typeof value === 'object') ? referenceOf(value as object) : value;
+    relevant[key] = isReference(key) && isObject(value) ? referenceOf(value) : value;
   }
   for (const name of variablesOf(config)) relevant[`variable ${name}`] = process.env[name] ?? null;
   return createHash('sha256')
@@ -59,6 +58,14 @@ export function variablesOf(config: ServerConfig): readonly string[] {
   return config.bearerTokenVariable === undefined ? named : [...named, config.bearerTokenVariable];
 }
 
+function isReference(key: string): boolean {
+  return key === 'inMemory' || key === 'transport';
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
 function referenceOf(value: object): string {
   let id = references.get(value);
   if (id === undefined) {
@@ -71,7 +78,7 @@ function referenceOf(value: object): string {
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(byKey)) : inner,
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).toSorted(byKey)) : inner,
   );
 }
 

@@ -72,7 +72,7 @@ class LinkAttempt {
   readonly #stopped: Promise<void>;
   #isStopped = false;
   #link: Link | undefined;
-  #listing: Promise<void> | undefined;
+  #isListing = false;
   #listAgain = false;
 
   constructor(ports: LinkPorts, connection: LiveConnection, tell: Tell) {
@@ -108,7 +108,7 @@ class LinkAttempt {
       });
       return;
     }
-    if (!this.#isStopped) this.#opened(this.#link);
+    this.#opened(this.#link);
     await this.#stopped;
     await this.#close(this.#link);
   }
@@ -128,6 +128,7 @@ class LinkAttempt {
   }
 
   #opened(link: Link): void {
+    if (this.#isStopped) return;
     const connection = this.#connection;
     connection.link = link;
     this.#ports.servers.noteInventory(connection, link.inventory);
@@ -194,21 +195,21 @@ class LinkAttempt {
   #listingChanged(): void {
     if (this.#link === undefined) return;
     this.#listAgain = true;
-    this.#listing ??= this.#list(this.#link).finally(() => {
-      this.#listing = undefined;
-    });
+    if (!this.#isListing) void this.#list(this.#link);
   }
 
   async #list(link: Link): Promise<void> {
     const connection = this.#connection;
+    this.#isListing = true;
     while (this.#listAgain && !this.#isStopped) {
       this.#listAgain = false;
       const inventory = await link.list(this.#controller.signal);
-      if (this.#isStopped || connection.link !== link) return;
+      if (connection.link !== link) break;
       this.#ports.servers.noteInventory(connection, inventory);
       this.#tell({ type: 'link.listed', toolCount: connection.tools.length, failure: inventory.failure ?? null });
       if (inventory.failure === undefined) this.#ports.facts.tell({ type: 'tools.changed', server: connection.server });
     }
+    this.#isListing = false;
   }
 
   #factsOf({ info }: Link, inventory: Inventory): OpenedFacts {

@@ -54,7 +54,7 @@ export class PendingList {
     setImmediate(() => {
       this.#scheduled = false;
       const list = this.list();
-      for (const observer of [...this.#observers]) {
+      for (const observer of this.#observers) {
         observer.next(list);
         if (this.#ended) observer.complete();
       }

@@ -3,7 +3,6 @@ import { fromPromise } from 'xstate';
 import type { AnyActorRef } from 'xstate';
 import type { Question } from '../domain/question.ts';
 import { callMachine } from '../machines/call.ts';
-import type { CallActorRef } from '../machines/call.ts';
 import { callShortcuts } from '../machines/call-shortcuts.ts';
 import { connectionMachine } from '../machines/connection.ts';
 import { elicitationMachine } from '../machines/elicitation.ts';
@@ -48,7 +47,8 @@ export function provideThread(effects: Effects): typeof threadMachine {
         facts.tell({ type: 'thread.closed' });
       },
       reportError: ({ event }) => {
-        facts.warn('internal', `An actor of the thread failed: ${String((event as { error?: unknown }).error)}`);
+        const reason = 'error' in event ? String(event.error) : event.type;
+        facts.warn('internal', `An actor of the thread failed: ${reason}`);
       },
     },
   });
@@ -96,10 +96,10 @@ function provideCall(effects: Effects, elicitation: typeof elicitationMachine): 
     actors: { elicitation },
     actions: {
       noteActor: ({ context, self }) => {
-        calls.noteActor(context, self as CallActorRef);
+        calls.noteActor(context, self);
       },
       requestTurn: ({ context, self }) => {
-        calls.requestTurn(context, self as CallActorRef);
+        calls.requestTurn(context, self);
       },
       releaseTurn: ({ context }) => {
         calls.releaseTurn(context);
@@ -108,19 +108,19 @@ function provideCall(effects: Effects, elicitation: typeof elicitationMachine): 
         calls.resumeTurn(context);
       },
       sendRequest: ({ context, self }) => {
-        calls.sendRequest(context, self as CallActorRef);
+        calls.sendRequest(context, self);
       },
       cancelRequest: ({ context }) => {
         calls.cancelRequest(context);
       },
       armTimeLimit: ({ context, self }) => {
-        calls.armTimeLimit(context, self as CallActorRef);
+        calls.armTimeLimit(context, self);
       },
       disarmTimeLimit: ({ context }) => {
         calls.disarmTimeLimit(context);
       },
       armPauseLimit: ({ context, self }) => {
-        calls.armPauseLimit(context, self as CallActorRef);
+        calls.armPauseLimit(context, self);
       },
       announceStarted: ({ context }) => {
         calls.announce(context, 'call.started');

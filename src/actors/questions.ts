@@ -11,7 +11,7 @@ import type { Clock, ElicitationReviewer, Root, SamplingHandler } from '../api.t
 import type { Policy } from '../domain/config.ts';
 import { attribute } from '../domain/attribution.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
-import { isRecord } from '../domain/json.ts';
+import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { QuestionReply, ServerQuestion } from '../domain/link.ts';
 import { isoTime, replyOf } from '../domain/question.ts';
@@ -134,19 +134,18 @@ export class Questions {
   linkGone(connection: LiveConnection, reason: string): void {
     const tokens = this.#ofConnection.get(connection.id);
     if (tokens === undefined) return;
-    for (const token of [...tokens])
-      this.#send(token, { type: 'elicitation.expire', reason, at: this.#ports.clock.now() });
+    for (const token of tokens) this.#send(token, { type: 'elicitation.expire', reason, at: this.#ports.clock.now() });
     this.#ofConnection.delete(connection.id);
   }
 
   /** A modern result asks for input: every entry becomes a question, or is answered here. */
   inputRequired(record: CallRecord, result: JsonObject): void {
-    const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {};
+    const requests = isJsonObject(result['inputRequests']) ? result['inputRequests'] : {};
     const questions: Question[] = [];
     const responses: Record<string, JsonObject> = {};
     for (const [key, entry] of Object.entries(requests)) {
-      const method = isRecord(entry) && typeof entry['method'] === 'string' ? entry['method'] : '';
-      const params = isRecord(entry) && isRecord(entry['params']) ? (entry['params'] as JsonObject) : {};
+      const method = isJsonObject(entry) && typeof entry['method'] === 'string' ? entry['method'] : '';
+      const params = isJsonObject(entry) && isJsonObject(entry['params']) ? entry['params'] : {};
       if (method === 'roots/list') responses[key] = { roots: this.#ports.roots().map((root) => ({ ...root })) };
       else {
         const question = this.#question(
@@ -176,10 +175,10 @@ export class Questions {
   /** A call was refused until a person signs in somewhere (-32042). */
   authorizationRequired(record: CallRecord, data: unknown): boolean {
     const listed =
-      isRecord(data) && Array.isArray(data['elicitations']) ? (data['elicitations'] as readonly unknown[]) : [];
+      isJsonObject(data) && Array.isArray(data['elicitations']) ? (data['elicitations'] as readonly unknown[]) : [];
     const questions: Question[] = [];
     for (const entry of listed) {
-      if (!isRecord(entry)) return false;
+      if (!isJsonObject(entry)) return false;
       const params = { ...entry, mode: 'url' } as JsonObject;
       const question = this.#question(
         record.input.server,

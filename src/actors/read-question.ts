@@ -1,7 +1,7 @@
 /** Reads what a server asks into what a person is shown, or says why it cannot be (SPEC EL-4, EL-5, EL-10). */
 import type { PendingElicitation } from '../domain/elicitation.ts';
 import { checkFormSchema } from '../domain/form-schema.ts';
-import { isRecord } from '../domain/json.ts';
+import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { checkUrl } from '../domain/url-question.ts';
 
@@ -29,10 +29,10 @@ export function readQuestion(server: string, method: string, params: JsonObject)
 function readForm(params: JsonObject): AskedPart | string {
   const { mode, message, requestedSchema } = params;
   if (mode !== undefined && mode !== 'form') return `expected the mode "form" or "url", got ${JSON.stringify(mode)}.`;
-  if (!isRecord(requestedSchema)) return 'expected a requestedSchema, an object with flat properties.';
+  if (!isJsonObject(requestedSchema)) return 'expected a requestedSchema, an object with flat properties.';
   const [issue] = checkFormSchema(requestedSchema);
   if (issue !== undefined) return `its requestedSchema cannot be shown as a form: ${issue.path} ${issue.message}`;
-  return { kind: 'form', message: textOf(message), requestedSchema: requestedSchema as JsonObject, ...metaOf(params) };
+  return { kind: 'form', message: textOf(message), requestedSchema, ...metaOf(params) };
 }
 
 function readUrl(params: JsonObject): AskedPart | string {
@@ -56,7 +56,7 @@ function textOf(message: unknown): string {
 /** `_meta` of the question, without the token that belongs to the protocol (EL-10). */
 function metaOf(params: JsonObject): { readonly _meta?: JsonObject } {
   const meta = params['_meta'];
-  if (!isRecord(meta)) return {};
-  const { progressToken: _, ...rest } = meta as JsonObject;
+  if (!isJsonObject(meta)) return {};
+  const { progressToken: _, ...rest } = meta;
   return Object.keys(rest).length === 0 ? {} : { _meta: rest };
 }

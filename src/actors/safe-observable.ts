@@ -26,7 +26,9 @@ class SafeObservable<T> extends Observable<T> {
   }
 
   override subscribe(observer?: unknown, error?: unknown, complete?: unknown): Subscription {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- rxjs's own operators subscribe with subscribers of T
     if (observer instanceof Subscriber) return super.subscribe(observer as Subscriber<T>);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shapes rxjs's overloads allow
     const given = (typeof observer === 'function' ? { next: observer, error, complete } : (observer ?? {})) as Partial<
       Observer<T>
     >;

@@ -20,7 +20,7 @@ export function createSignals(): Signals {
     const callbacks = new Set<() => void>();
     const listener = (): void => {
       entries.delete(signal);
-      for (const callback of [...callbacks]) callback();
+      for (const callback of callbacks) callback();
     };
     const entry = { callbacks, listener };
     entries.set(signal, entry);

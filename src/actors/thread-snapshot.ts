@@ -9,11 +9,11 @@ import type {
   ThreadSnapshot,
 } from '../domain/snapshot.ts';
 import { isoTime } from '../domain/question.ts';
-import type { CallContext } from '../machines/call-context.ts';
-import type { ConnectionContext } from '../machines/connection.ts';
+import type { CallActorRef } from '../machines/call.ts';
 import { fleetChildren } from '../machines/fleet.ts';
-import type { RuntimeContext } from '../machines/runtime.ts';
-import type { StepContext } from '../machines/step.ts';
+import { isCall, isConnection, isRuntime, isStep } from '../machines/refs.ts';
+import type { RuntimeActorRef } from '../machines/runtime.ts';
+import type { StepActorRef } from '../machines/step.ts';
 import type { ThreadActorRef } from '../machines/thread.ts';
 import { deadlineOf } from './calls.ts';
 import type { Effects } from './effects.ts';
@@ -23,10 +23,8 @@ import type { LiveConnection } from './servers.ts';
 export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): ThreadSnapshot {
   const snapshot = root.getSnapshot();
   const { generation } = snapshot.context;
-  const children = snapshot.children as Readonly<Record<string, AnyActorRef | undefined>>;
-  const runtimes = Object.entries(children).flatMap(([name, ref]) =>
-    ref !== undefined && name.startsWith('runtime-') ? runtimeOf(ref, effects) : [],
-  );
+  const children: readonly (AnyActorRef | undefined)[] = Object.values(snapshot.children);
+  const runtimes = children.filter(isRuntime).flatMap((ref) => runtimeOf(ref, effects));
   return effects.redactor.value({
     version: 1,
     id,
@@ -34,7 +32,7 @@ export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): 
     generation,
     runtimes: runtimes.toSorted((a, b) => a.generation - b.generation),
     servers: serversOf(generation, effects),
-    steps: fleetChildren(children['steps']).map(stepOf),
+    steps: fleetChildren(snapshot.children['steps']).filter(isStep).map(stepOf),
     elicitations: effects.questions.shown.list(),
     worldState: {},
   } satisfies ThreadSnapshot);
@@ -47,8 +45,8 @@ function stateOf(root: ThreadActorRef): ThreadSnapshot['state'] {
   return snapshot.context.generation > 0 ? 'active' : 'starting';
 }
 
-function runtimeOf(ref: AnyActorRef, { servers }: Effects): readonly RuntimeSnapshot[] {
-  const { value, context } = ref.getSnapshot() as { readonly value: unknown; readonly context: RuntimeContext };
+function runtimeOf(ref: RuntimeActorRef, { servers }: Effects): readonly RuntimeSnapshot[] {
+  const { value, context } = ref.getSnapshot();
   const plan = servers.planOf(context.generation);
   const names = plan === undefined ? [] : [...plan.servers.keys(), ...Object.keys(plan.misconfigured)];
   const holders = Object.entries(context.holders).map(([id, kind]) => ({ kind, id }));
@@ -76,8 +74,9 @@ function idle(name: string, generation: number, state: 'disabled' | 'misconfigur
   return { name, connection: '', generations: [generation], state, transport: 'stdio', toolCount: 0, auth: 'unknown' };
 }
 
-function serverOf(connection: LiveConnection, { lookUp }: Effects): ServerSnapshot {
-  const context = lookUp(connection.id)?.getSnapshot().context as ConnectionContext | undefined;
+function serverOf(connection: LiveConnection, effects: Effects): ServerSnapshot {
+  const ref = effects.lookUp(connection.id);
+  const context = isConnection(ref) ? ref.getSnapshot().context : undefined;
   const opened = context?.opened;
   return {
     name: connection.server,
@@ -109,21 +108,18 @@ function authOf({ config, state }: LiveConnection): ServerSnapshot['auth'] {
   return state === 'authRequired' ? 'notLoggedIn' : 'unknown';
 }
 
-function stepOf(ref: AnyActorRef): StepSnapshot {
-  const { context, children } = ref.getSnapshot() as {
-    readonly context: StepContext;
-    readonly children: Readonly<Record<string, AnyActorRef | undefined>>;
-  };
+function stepOf(ref: StepActorRef): StepSnapshot {
+  const { context, children } = ref.getSnapshot();
   return {
     id: context.step,
     generation: context.generation,
     state: 'open',
-    calls: fleetChildren(children['calls']).flatMap(callOf),
+    calls: fleetChildren(children['calls']).filter(isCall).flatMap(callOf),
   };
 }
 
-function callOf(ref: AnyActorRef): readonly CallSnapshot[] {
-  const { context, value } = ref.getSnapshot() as { readonly context: CallContext; readonly value: unknown };
+function callOf(ref: CallActorRef): readonly CallSnapshot[] {
+  const { context, value } = ref.getSnapshot();
   const { input } = context;
   if (input.method !== 'tools/call') return [];
   const deadlineAt = deadlineOf(context);

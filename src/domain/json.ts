@@ -10,3 +10,27 @@ export interface JsonObject {
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Names a value as JSON: for what was parsed from JSON, or is about to be written as it. What cannot be JSON is `null`. */
+export function toJson(value: unknown): Json {
+  return isJson(value) ? value : null;
+}
+
+/** Tells whether an object is a JSON object: for what was parsed from JSON, or is about to be written as it. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isRecord(value);
+}
+
+function isJson(value: unknown): value is Json {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint';
+}
+
+/** A value as an error message shows it: short, never throwing. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  try {
+    return JSON.stringify(value).slice(0, 200);
+  } catch {
+    return typeof value;
+  }
+}

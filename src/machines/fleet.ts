@@ -132,12 +132,12 @@ export function createFleet(child: AnyActorLogic, options: { readonly notify?: b
     getInitialSnapshot(): FleetSnapshot {
       return empty();
     },
-    getPersistedSnapshot(snapshot, options) {
+    getPersistedSnapshot(snapshot, persistOptions) {
       const children: Record<string, PersistedChild> = {};
       for (const [id, ref] of Object.entries(snapshot.children)) {
         const systemId = systemIdOf(ref);
         children[id] = {
-          snapshot: (ref as PersistableRef).getPersistedSnapshot(options),
+          snapshot: (ref as PersistableRef).getPersistedSnapshot(persistOptions),
           ...(systemId === undefined ? {} : { systemId }),
         };
       }

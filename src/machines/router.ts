@@ -9,10 +9,11 @@
  *   place, never copied, and hold plain data.
  */
 import { assign, setup } from 'xstate';
-import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { ActorRefFrom } from 'xstate';
 import type { ElicitationAnswer, ElicitationOutcome, RespondOutcome } from '../domain/elicitation.ts';
 import { isoTime } from '../domain/question.ts';
 import type { Settlement } from '../domain/question.ts';
+import { actorOf } from './actor-of.ts';
 import { notProvided } from './not-provided.ts';
 
 export interface SettledToken {
@@ -73,7 +74,7 @@ export const routerMachine = routerSetup
       forward: routerSetup.enqueueActions(({ event, system, enqueue }) => {
         if (event.type !== 'router.respond') return;
         const { token, answer, at, ticket } = event;
-        const responder: AnyActorRef | undefined = system.get(token);
+        const responder = actorOf(system, token);
         if (responder === undefined) enqueue({ type: 'reply', params: { ticket, outcome: { status: 'unknown' } } });
         else enqueue.sendTo(responder, { type: 'elicitation.answer', answer, at, ticket });
       }),

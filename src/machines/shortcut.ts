@@ -40,6 +40,12 @@ export interface Shortcuts<TInput, TContext, TEvent> {
 }
 
 type Scope = ActorScope<AnyMachineSnapshot, AnyEventObject, ActorSystem<ActorSystemInfo>>;
+/** The parts of a snapshot that are looked at here, named. */
+interface Placed {
+  readonly value: StateValue;
+  readonly children: Record<string, unknown>;
+}
+
 type Implementation = (
   args: { context: unknown; event: unknown; self: unknown; system: unknown },
   params: unknown,
@@ -102,8 +108,8 @@ export function withShortcuts<TMachine extends AnyStateMachine, TInput, TContext
     },
     transition(snapshot: AnyMachineSnapshot, event: AnyEventObject, scope: Scope): AnyMachineSnapshot {
       if (snapshot.status === 'active') {
-        const shortcut = shortcuts.step(snapshot.value, snapshot.context as TContext, event as TEvent);
-        if (shortcut !== undefined) return take(shortcut, event, scope, snapshot.children);
+        const shortcut = shortcuts.step((snapshot as Placed).value, snapshot.context as TContext, event as TEvent);
+        if (shortcut !== undefined) return take(shortcut, event, scope, (snapshot as Placed).children);
       }
       return machine.transition(snapshot, event, scope as never) as AnyMachineSnapshot;
     },

@@ -10,7 +10,8 @@
  * - T4 It closes only after its steps, then its connections, have ended (H10).
  */
 import { assign, sendTo, setup } from 'xstate';
-import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { ActorRefFrom } from 'xstate';
+import { actorOf } from './actor-of.ts';
 import { callMachine } from './call.ts';
 import type { CallInput, CallOutput } from './call-context.ts';
 import { connectionMachine } from './connection.ts';
@@ -139,7 +140,7 @@ export const threadMachine = threadSetup
       release: threadSetup.enqueueActions(({ event, system, enqueue }) => {
         if (event.type !== 'fleet.settled' || event.output === undefined) return;
         const { generation } = event.output as StepOutput | CallOutput;
-        const runtime: AnyActorRef | undefined = system.get(runtimeId(generation));
+        const runtime = actorOf(system, runtimeId(generation));
         if (runtime !== undefined) enqueue.sendTo(runtime, { type: 'runtime.release', id: event.child });
       }),
       beginRequest: threadSetup.enqueueActions(({ event, enqueue }) => {
