@@ -6,6 +6,7 @@
  */
 import { Agent, EnvHttpProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
+import { makeTunnelPool } from './tunnel-pool.ts';
 
 export interface DispatcherLease {
   /** For requests that wait for a result. */
@@ -85,8 +86,14 @@ function makeDispatcher(proxy: ProxySettings | undefined, connections: number | 
   };
   if (proxy === undefined) return new Agent(options);
   // Plain http is asked of the proxy as such; only https needs a tunnel through it.
-  const through = { httpProxy: proxy.http, httpsProxy: proxy.https, noProxy: proxy.except, proxyTunnel: false };
-  return new EnvHttpProxyAgent({ ...options, ...through });
+  return new EnvHttpProxyAgent({
+    ...options,
+    httpProxy: proxy.http,
+    httpsProxy: proxy.https,
+    noProxy: proxy.except,
+    proxyTunnel: false,
+    clientFactory: (origin, settings) => makeTunnelPool(origin, settings),
+  });
 }
 
 /** A proxy cannot reach this machine's own loopback. */

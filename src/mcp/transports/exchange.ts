@@ -7,6 +7,7 @@
 import type { Dispatcher } from 'undici';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { isRecord } from '../../domain/json.ts';
+import { tunnelBroken } from './tunnel-pool.ts';
 
 export interface ResponseHead {
   readonly status: number;
@@ -159,6 +160,7 @@ const notSentCodes: ReadonlySet<unknown> = new Set([
   'UND_ERR_DESTROYED',
   'UND_ERR_CLOSED',
   'UND_ERR_PRX_TLS',
+  tunnelBroken,
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

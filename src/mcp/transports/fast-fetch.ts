@@ -12,11 +12,9 @@ import { EventSink, TextSink } from './body-sinks.ts';
 import type { DispatcherLease } from './dispatchers.ts';
 import { headerOf, mediaTypeOf, startExchange } from './exchange.ts';
 import type { BodySink, Exchange, ResponseHead } from './exchange.ts';
+import { flatten, isOk, outgoingHeader, printable, toHeaders, unexpectedContent } from './http-messages.ts';
 import { readRefusal } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
-
-/** Names the {@link Outgoing} of a request to our `fetch`; never leaves the process. */
-export const outgoingHeader = 'x-holdfast-outgoing';
 
 /** One exchange of messages: a POST and its stream, or the stream the server opens on its own. */
 export interface Outgoing {
@@ -233,47 +231,4 @@ const accepted = new Response(null, { status: 202 });
 /** What the SDK takes for "this server opens no stream": it does nothing more. */
 function notOffered(): Response {
   return new Response(null, { status: 405 });
-}
-
-function unexpectedContent(head: ResponseHead): HoldfastError {
-  const encoding = headerOf(head, 'content-encoding');
-  const type = headerOf(head, 'content-type') ?? 'no content type';
-  const got = `status ${String(head.status)} with ${encoding === undefined ? type : `${type} in encoding "${encoding}"`}`;
-  return new HoldfastError(
-    'protocol_error',
-    `Expected JSON or an event stream in answer to the request, got ${got}. Check that the url is an MCP endpoint.`,
-    {
-      outcome: 'unknown',
-    },
-  );
-}
-
-function isOk(head: ResponseHead): boolean {
-  return head.status >= 200 && head.status < 300;
-}
-
-function flatten(headers: Headers): string[] {
-  const flat: string[] = [];
-  for (const [name, value] of headers) {
-    if (name !== outgoingHeader) flat.push(name, value);
-  }
-  // Whole messages as they are: a small answer is not worth its decompression.
-  if (!headers.has('accept-encoding')) flat.push('accept-encoding', 'identity');
-  if (!headers.has('user-agent')) flat.push('user-agent', 'holdfast');
-  return flat;
-}
-
-function toHeaders(head: ResponseHead): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(head.headers)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) headers.append(name, printable(one));
-    }
-  }
-  return headers;
-}
-
-/** Header text as `Response` accepts it. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\t\x20-\x7e]/g, '?');
 }

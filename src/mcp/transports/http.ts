@@ -12,7 +12,8 @@ import type { JSONRPCMessage, StreamableHTTPClientTransportOptions } from '@mode
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { leaseDispatchers } from './dispatchers.ts';
 import type { DispatcherLease } from './dispatchers.ts';
-import { createFastFetch, outgoingHeader } from './fast-fetch.ts';
+import { createFastFetch } from './fast-fetch.ts';
+import { outgoingHeader } from './http-messages.ts';
 import { requestIdOf, unsendable } from './json-rpc.ts';
 import { OutgoingRequest } from './outgoing-request.ts';
 import type { OutgoingOwner } from './outgoing-request.ts';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createHttpTransport } from '../../../src/mcp/transports/http.ts';
-import { initialize, notification, open, raw, request, result } from './http-fixture.ts';
+import { atEnd, initialize, notification, open, raw, request, result } from './http-fixture.ts';
 import { eventStream, json } from './raw-http.ts';
 import { Recorder } from './recorder.ts';
 
@@ -84,6 +85,27 @@ describe('credentials and the end', () => {
       env: { HTTP_PROXY: proxy.origin, NO_PROXY: 'holdfast.invalid' },
     });
     await expect(excepted.transport.send(request(1))).rejects.toMatchObject({ code: 'server_unavailable' });
+  });
+
+  test('CN-7 says that nothing was sent when the proxy breaks off the tunnel', async () => {
+    let tunnels = 0;
+    const proxy = createServer().on('connect', (_request, socket) => {
+      tunnels += 1;
+      socket.destroy();
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    atEnd(async () => {
+      proxy.close();
+      await once(proxy, 'close');
+    });
+    const address = proxy.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const { transport } = await open('https://holdfast.invalid/mcp', {
+      env: { HTTPS_PROXY: `http://127.0.0.1:${port}` },
+    });
+    await expect(transport.send(request(1))).rejects.toMatchObject({ code: 'server_unavailable', outcome: 'not-sent' });
+    expect(tunnels).toBe(1);
   });
 
   test('CN-1 refuses a url that is not http', () => {
