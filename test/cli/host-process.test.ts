@@ -1,6 +1,7 @@
 /** The JSON-lines host as a process of its own: signals, pipes and what is left behind. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,13 +51,6 @@ async function exitOf(host: Host): Promise<number | null> {
   return host.exitCode;
 }
 
-async function textOf(stream: Readable): Promise<string> {
-  let text = '';
-  stream.setEncoding('utf8');
-  for await (const chunk of stream) text += String(chunk);
-  return text;
-}
-
 /** Talks to a host line by line. */
 class Conversation {
   readonly #host: Host;
@@ -101,9 +95,13 @@ async function forkOn(conversation: Conversation): Promise<readonly number[]> {
   return [await call(2, 'pid'), await call(3, 'fork')];
 }
 
+/** Running, and not merely a zombie nobody has collected yet. */
 function isRunning(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
+    return (
+      process.platform !== 'linux' || !/^\d+ \(.*\) [ZX] /.test(readFileSync(`/proc/${String(pid)}/stat`, 'latin1'))
+    );
   } catch {
     return false;
   }
@@ -151,32 +149,6 @@ test('CL-2 hears a signal while nobody reads stdout', async () => {
   host.stdin.write('{"id":9,"do":"snapshot"}\n'.repeat(20_000));
   host.kill('SIGTERM');
   expect(await exitOf(host)).toBe(143);
-}, 30_000);
-
-test.each([
-  [['host'], /--jsonl/],
-  [['host', '--jsonl', '--store', 'x.db'], /unsupported: .*"--store"/],
-  [['host', '--jsonl', '--approval', 'never'], /approval/],
-  [['host', '--jsonl', '--config', 'nowhere.json'], /nowhere\.json/],
-  [['fly'], /too many arguments|unknown command/],
-])(
-  'CL-1 exits with 2 and says why for %j',
-  async (args, message) => {
-    const host = start(...args);
-    const [code, errors, output] = await Promise.all([exitOf(host), textOf(host.stderr), textOf(host.stdout)]);
-    expect(errors).toMatch(message);
-    expect(errors).not.toMatch(/\n\s+at /);
-    expect(output).toBe('');
-    expect(code).toBe(2);
-  },
-  30_000,
-);
-
-test('CL-2 CA-1 names line and column of a file it cannot read', async () => {
-  await writeFile(config, '{\n  "mcpServers": [}\n');
-  const host = start('host', '--jsonl', '--config', config);
-  expect(await textOf(host.stderr)).toContain('line 2, column 18');
-  expect(await exitOf(host)).toBe(2);
 }, 30_000);
 
 test('CL-2 starts without a file it only found and could not read, and says so', async () => {
