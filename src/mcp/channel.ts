@@ -124,7 +124,12 @@ export class Channel implements Transport {
   /** A frame of the SDK client. */
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if ('method' in message && 'id' in message) this.#sdkRequests.add(message.id);
-    await this.wire.send(message, options);
+    try {
+      await this.wire.send(message, options);
+    } catch (error) {
+      if ('id' in message && message.id !== undefined) this.#sdkRequests.delete(message.id);
+      throw error;
+    }
   }
 
   /** Sends a request of Holdfast and returns at once. */

@@ -6,7 +6,7 @@ import type { ClientOffer, EraVerdict, LinkHandlers } from '../domain/link.ts';
 import { ask } from './ask.ts';
 import { Channel } from './channel.ts';
 import { envelopeFor } from './client-identity.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, untilAborted } from './deadline.ts';
 import { WireError, httpStatusOf, retryableStatuses, say } from './errors.ts';
 import type { WireListener, WireTransport } from './transports/transport.ts';
 import { modernRevision, parseObject, rpcCodes } from './wire.ts';
@@ -64,16 +64,16 @@ export async function probe(channel: Channel, options: ProbeOptions): Promise<Ne
   }
 }
 
-/**
- * Asks a stdio server in a process of its own: there are servers that exit on what they do not know.
- *
- * Never rejects unless `signal` aborts: exit, silence, noise and everything else mean legacy. The process and all it
- * started are gone when this settles.
- */
-export async function probeSibling(
-  transport: (listener: WireListener) => WireTransport,
-  options: ProbeOptions,
-): Promise<Negotiated> {
+/** A process that was started only to be asked for its era. */
+export interface Sibling {
+  /** Rejects only when the signal aborts: exit, silence, noise and everything else mean legacy. */
+  readonly verdict: Promise<Negotiated>;
+  /** Resolves when the process and all it started are gone. Never rejects. */
+  readonly gone: Promise<void>;
+}
+
+/** Asks a stdio server in a process of its own: there are servers that exit on what they do not know. */
+export function probeSibling(transport: (listener: WireListener) => WireTransport, options: ProbeOptions): Sibling {
   const channel = new Channel({
     server: options.server,
     offer: { sampling: false, roots: false },
@@ -81,14 +81,18 @@ export async function probeSibling(
     transport,
     onEnd: ignore,
   });
+  const verdict = askSibling(channel, options);
+  const close = (): Promise<void> => channel.close();
+  return { verdict, gone: verdict.then(close, close) };
+}
+
+async function askSibling(channel: Channel, options: ProbeOptions): Promise<Negotiated> {
   try {
-    await channel.start();
+    await untilAborted(channel.start(), options.signal);
     return await probe(channel, { ...options, silenceMs: probeLimitMs });
   } catch (error) {
     if (options.signal.aborted) throw error;
     return legacy;
-  } finally {
-    await channel.close();
   }
 }
 

@@ -33,7 +33,10 @@ export const openLink: OpenLink = async (options) => {
   const deadline = new Deadline(options);
   const start = new LinkStart(options, deadline);
   try {
-    return await start.run();
+    const link = await start.run();
+    if (!deadline.signal.aborted) return link;
+    await link.close();
+    throw new WireError('aborted', 'Expected to hand the link over, but it was aborted.');
   } catch (error) {
     throw start.errorOf(error);
   } finally {
@@ -55,7 +58,7 @@ class LinkStart {
     this.#options = options;
     this.#deadline = deadline;
     this.#protocol = options.config.protocol ?? 'auto';
-    this.#routes = routesOf(options);
+    this.#routes = routesOf(options, () => deadline.signal.aborted);
   }
 
   async run(): Promise<Link> {
@@ -105,8 +108,18 @@ class LinkStart {
       return await this.#overRoute(route, known);
     } catch (error) {
       const status = httpStatusOf(error);
-      if (older === undefined || status === undefined || !olderTransportStatuses.has(status)) throw error;
-      return this.#overRoute(older, { kind: 'legacy' });
+      const mayBeOlder = older !== undefined && known?.kind !== 'modern' && this.#protocol !== modernRevision;
+      if (!mayBeOlder || status === undefined || !olderTransportStatuses.has(status)) throw error;
+      return this.#overOlderRoute(older, error);
+    }
+  }
+
+  async #overOlderRoute(route: WireRoute, firstError: unknown): Promise<Link> {
+    try {
+      return await this.#overRoute(route, { kind: 'legacy' });
+    } catch (error) {
+      // It was a guess: what the server said to the first transport says more, unless this one is only locked.
+      throw error instanceof HoldfastError && error.code === 'auth_required' ? error : firstError;
     }
   }
 
@@ -115,8 +128,7 @@ class LinkStart {
       return this.#besideSibling(route, route.sibling);
     // With a remembered modern verdict nothing is sent before the listing, which repeats its own requests.
     const enabled = isHttp(route.kind) && known?.kind !== 'modern';
-    const learn = route.kind === 'sse' ? undefined : this.#askInPlace;
-    return withRetries(() => this.#attempt(route, known ?? learn ?? { kind: 'legacy' }), {
+    return withRetries(() => this.#attempt(route, known ?? this.#askInPlace), {
       signal: this.#deadline.signal,
       enabled,
     });
@@ -129,20 +141,21 @@ class LinkStart {
   async #besideSibling(route: WireRoute, open: WireRoute['open']): Promise<Link> {
     const over = new AbortController();
     const sibling = probeSibling(open, this.#probeOptions(AbortSignal.any([over.signal, this.#deadline.signal])));
-    sibling.catch(ignore);
     let known: Negotiated | undefined;
     const learn = async (): Promise<Negotiated> => {
-      known = await sibling;
+      known = await sibling.verdict;
       return known;
     };
     try {
       return await this.#attempt(route, learn);
     } catch (error) {
       over.abort();
-      await Promise.allSettled([sibling]);
       const mayHaveClashed = error instanceof HoldfastError && error.code === 'connection_lost';
       if (known === undefined || !mayHaveClashed || this.#deadline.signal.aborted) throw error;
-      return this.#attempt(route, known);
+      await sibling.gone;
+      return await this.#attempt(route, () => sibling.verdict);
+    } finally {
+      await sibling.gone;
     }
   }
 
@@ -204,11 +217,7 @@ class LinkStart {
   }
 
   readonly #askInPlace = async (channel: Channel): Promise<Negotiated> => {
-    const overOneChannel = !channel.hasPerRequestStream;
-    const negotiated = await probe(channel, {
-      ...this.#probeOptions(this.#deadline.signal),
-      ...(overOneChannel ? { silenceMs: probeLimitMs } : {}),
-    });
+    const negotiated = await this.#eraOf(channel);
     if (negotiated.kind === 'modern' || this.#protocol === 'auto') return negotiated;
     const { server } = this.#options;
     const expected = `a server that speaks protocol ${modernRevision}`;
@@ -217,6 +226,13 @@ class LinkStart {
       say({ server, expected }, 'one that does not', 'Set "protocol" to "auto" or "legacy"'),
     );
   };
+
+  #eraOf(channel: Channel): Promise<Negotiated> {
+    // The older HTTP transport is older than the modern era.
+    if (channel.wire.kind === 'sse') return Promise.resolve({ kind: 'legacy' });
+    const options = this.#probeOptions(this.#deadline.signal);
+    return probe(channel, channel.hasPerRequestStream ? options : { ...options, silenceMs: probeLimitMs });
+  }
 
   #probeOptions(signal: AbortSignal): ProbeOptions {
     return { server: this.#options.server, offer: this.#options.offer, signal };
@@ -247,8 +263,4 @@ function subscribeToLists({ ended, ...options }: SubscriptionOptions & { readonl
     subscription.stop();
   });
   subscription.start();
-}
-
-function ignore(): void {
-  // Whoever awaits the promise hears of it.
 }

@@ -1,5 +1,5 @@
 /** From a server's configuration to the transports that can reach it. */
-import type { HttpServer } from '../domain/config.ts';
+import type { HttpServer, StdioServer } from '../domain/config.ts';
 import type { OpenLinkOptions } from '../domain/link.ts';
 import type { TransportKind } from '../domain/snapshot.ts';
 import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
@@ -7,6 +7,7 @@ import { headersOf } from './http-access.ts';
 import { createHttpTransport } from './transports/http.ts';
 import { createSseTransport } from './transports/sse.ts';
 import { createStdioTransport } from './transports/stdio.ts';
+import type { StdioTransportOptions } from './transports/stdio.ts';
 import type { WireListener, WireTransport } from './transports/transport.ts';
 
 /** One way to reach a server; each `open` is a fresh transport, not started. */
@@ -15,32 +16,22 @@ export interface WireRoute {
   /** It can be opened more than once. */
   readonly repeatable: boolean;
   readonly open: (listener: WireListener) => WireTransport;
-  /** The same server for a moment, ended without grace. */
+  /** The same server for a moment, ended with little grace. */
   readonly sibling?: (listener: WireListener) => WireTransport;
 }
 
 /** The ways to a server: the first to try, and the one to try when an HTTP server turns out to be of the older kind. */
 export type WireRoutes = readonly [WireRoute, WireRoute?];
 
-/** @throws HoldfastError `server_misconfigured` for a variable that is not set. */
-export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
-  if ('command' in config) {
-    const { command, args, env, cwd } = config;
-    const launch = {
-      command,
-      ...(args === undefined ? {} : { args }),
-      ...(env === undefined ? {} : { env }),
-      ...(cwd === undefined ? {} : { cwd }),
-    };
-    return [
-      {
-        kind: 'stdio',
-        repeatable: true,
-        open: (listener) => createStdioTransport({ ...launch, listener }),
-        sibling: (listener) => createStdioTransport({ ...launch, listener, graceMs: 0 }),
-      },
-    ];
-  }
+/**
+ * Says how a server can be reached.
+ *
+ * `isHurried` is asked when a process is ended: one whose start was given up gets little grace.
+ *
+ * @throws HoldfastError `server_misconfigured` for a variable that is not set.
+ */
+export function routesOf({ config, server }: OpenLinkOptions, isHurried: () => boolean): WireRoutes {
+  if ('command' in config) return [stdioRoute(config, isHurried)];
   if ('inMemory' in config) {
     return [
       { kind: 'in-memory', repeatable: true, open: (listener) => createInMemoryTransport(config.inMemory, listener) },
@@ -51,6 +42,32 @@ export function routesOf({ config, server }: OpenLinkOptions): WireRoutes {
   }
   return httpRoutes(server, config);
 }
+
+function stdioRoute({ command, args, env, cwd }: StdioServer, isHurried: () => boolean): WireRoute {
+  const launch = {
+    command,
+    ...(args === undefined ? {} : { args }),
+    ...(env === undefined ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+  const patient = (listener: WireListener): StdioTransportOptions => ({
+    ...launch,
+    listener,
+    // Read when the process is ended, not now.
+    get graceMs() {
+      return isHurried() ? graceMs.hurried : graceMs.usual;
+    },
+  });
+  return {
+    kind: 'stdio',
+    repeatable: true,
+    open: (listener) => createStdioTransport(patient(listener)),
+    sibling: (listener) => createStdioTransport({ ...launch, listener, graceMs: graceMs.hurried }),
+  };
+}
+
+/** How long a process has after the end of its stdin, and again after SIGTERM (SPEC RT-11). */
+const graceMs = { usual: 2_000, hurried: 200 } as const;
 
 function httpRoutes(server: string, config: HttpServer): WireRoutes {
   const { url, transport = 'auto' } = config;

@@ -128,11 +128,15 @@ describe('starting over HTTP', () => {
     }
   });
 
-  test.each([404, 405])('CN-1 a url that speaks no MCP (%i) is said to be the wrong one', async (status) => {
+  test.each([
+    [404, 'http'],
+    [405, 'http'],
+    [404, 'auto'],
+  ] as const)('CN-1 a url that speaks no MCP (%i, %s) is said to be the wrong one', async (status, transport) => {
     await using server = await serveHttp();
     server.setStatus(status, { times: 100 });
     server.setStatus(status, { times: 100, method: 'GET' });
-    const error = await errorOf(open({ ...server.config, transport: 'http' }));
+    const error = await errorOf(open({ ...server.config, transport }));
 
     expect(error.code).toBe('protocol_error');
     expect(error.message).toContain(`HTTP ${status}. Check that the url is the MCP endpoint of the server.`);
@@ -326,6 +330,8 @@ describe('servers that only know the older HTTP transport', () => {
 
     expect(opened.link.info.transport).toBe('sse');
     expect((await errorOf(open({ url, transport: 'http' }))).code).toBe('protocol_error');
+    const pinned = await errorOf(open({ url, transport: 'sse', protocol: '2026-07-28' }));
+    expect(pinned.code).toBe('unsupported');
   });
 });
 

@@ -10,7 +10,7 @@ import { HoldfastError } from '../../src/domain/errors.ts';
 import type { EraVerdict } from '../../src/domain/link.ts';
 import { rawServer, readJournal, scriptedServer, serveHttp, stdioServerConfig } from '../../src/testing/index.ts';
 import type { RawMessage, RawServer } from '../../src/testing/index.ts';
-import { call, failureOf, open, Told } from './support.ts';
+import { call, failureOf, open, Told, turn } from './support.ts';
 
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -342,7 +342,7 @@ describe('processes', () => {
       const config = stdioServerConfig({ hangOnStart: true, journalFile, stderrOnStart: 'booting' });
       const stop = new AbortController();
       const opening = errorOf(open(config, { signal: stop.signal, timeoutMs: how === 'abort' ? 20_000 : 1_000 }));
-      while (pidsIn(journalFile).length < 2) await new Promise((resolve) => setImmediate(resolve));
+      while (pidsIn(journalFile).length < 2) await turn();
       if (how === 'abort') stop.abort();
       const error = await opening;
 
@@ -351,6 +351,18 @@ describe('processes', () => {
       for (const pid of pidsIn(journalFile)) expect(isRunning(pid)).toBe(false);
     },
   );
+
+  test('RT-11 H10 a start that is given up ends a server that heeds neither its stdin nor SIGTERM', async () => {
+    const journalFile = join(folder, 'journal.jsonl');
+    const config = stdioServerConfig({ hangOnStart: true, journalFile, stubborn: 'sigterm' });
+    const stop = new AbortController();
+    const opening = errorOf(open({ ...config, protocol: 'legacy' }, { signal: stop.signal }));
+    while (pidsIn(journalFile).length < 1) await turn();
+    stop.abort();
+
+    expect((await opening).code).toBe('aborted');
+    for (const pid of pidsIn(journalFile)) expect(isRunning(pid)).toBe(false);
+  });
 
   test('CN-2 a start that is aborted before it begins starts nothing', async () => {
     const journalFile = join(folder, 'journal.jsonl');

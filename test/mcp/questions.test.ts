@@ -177,7 +177,7 @@ describe('whose question it is', () => {
     expect(byMessage.get('one')?.request).toBe(first.key);
     expect(byMessage.get('two')?.request).toBe(second.key);
     for (const { id, params } of opened.told.questions) {
-      opened.link.answer(id, { result: { action: 'accept', content: { name: ['for', params['message']] } } });
+      opened.link.answer(id, { result: { action: 'accept', content: { name: ['for', params['message'] ?? null] } } });
     }
     expect(JSON.stringify(await first.result)).toContain('one');
     expect(JSON.stringify(await second.result)).toContain('two');
