@@ -15,6 +15,7 @@ import { threadMachine } from '../machines/thread.ts';
 import { connectionChanged, tellMisconfigured } from './connection-facts.ts';
 import { deadlineLogic } from './deadline.ts';
 import type { Effects } from './effects.ts';
+import type { Facts } from './facts.ts';
 import { closeLinkLogic, linkLogic } from './link-actor.ts';
 import { runtimeFailedError } from './publications.ts';
 
@@ -46,10 +47,7 @@ export function provideThread(effects: Effects): typeof threadMachine {
       announceClosed: () => {
         facts.tell({ type: 'thread.closed' });
       },
-      reportError: ({ event }) => {
-        const reason = 'error' in event ? String(event.error) : event.type;
-        facts.warn('internal', `An actor of the thread failed: ${reason}`);
-      },
+      reportError: reportTo(facts),
     },
   });
 }
@@ -152,6 +150,7 @@ function provideStep({ facts }: Effects, call: typeof callMachine): typeof stepM
       announceEnded: ({ context }) => {
         facts.tell({ type: 'step.ended', ...context });
       },
+      reportError: reportTo(facts),
     },
   });
 }
@@ -204,6 +203,14 @@ function provideConnection(effects: Effects, elicitation: typeof elicitationMach
       announce: ({ context }, { state }) => {
         connectionChanged(effects, context, state);
       },
+      reportError: reportTo(effects.facts),
     },
   });
+}
+
+function reportTo(facts: Facts): (args: { readonly event: object }) => void {
+  return ({ event }) => {
+    const reason = 'error' in event ? String(event.error) : 'unknown reason';
+    facts.warn('internal', `An actor inside the thread failed, and the thread goes on: ${reason}`);
+  };
 }

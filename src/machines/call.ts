@@ -16,6 +16,7 @@ import { contextOf, filled, maxRounds, questionsOf, roundOf } from './call-conte
 import type { CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round } from './call-context.ts';
 import {
   aborted,
+  broken,
   endOfQuestions,
   notApproved,
   refused,
@@ -92,6 +93,7 @@ const callSetup = setup({
     noteAuthorization: assign({ authorized: true }),
     noteResent: assign({ resent: true }),
     end: assign((_, params: CallEnding) => ({ ending: params })),
+    giveUp: assign(({ context }) => ({ ending: broken(context) })),
   },
   guards: {
     needsApproval: ({ context }) => context.input.approval !== undefined,
@@ -149,6 +151,10 @@ export const callMachine = callSetup
     output: ({ context }) => ({ call: context.input.call, generation: context.input.generation }),
     initial: 'starting',
     on: {
+      'xstate.error.actor.*': {
+        target: '.settled',
+        actions: 'giveUp',
+      },
       'call.abort': {
         target: '.settled',
         actions: [{ type: 'end', params: ({ context, event }) => aborted(context, event.reason) }, 'cancelRequest'],

@@ -87,6 +87,8 @@ export const connectionMachine = setup({
   actions: {
     /** Tells the world, and the runtimes that name it, of its state. */
     announce: notProvided as (_: unknown, params: { readonly state: ServerState }) => void,
+    /** An actor of it failed that never should: said, and lived with (RT-12). */
+    reportError: notProvided,
     putQuestion: sendTo('questions', (_, params: { readonly question: Question }) => ({
       type: 'fleet.spawn' as const,
       id: params.question.elicitation.token,
@@ -164,6 +166,7 @@ export const connectionMachine = setup({
   initial: 'linked',
   invoke: { id: 'questions', src: 'questions' },
   on: {
+    'xstate.error.actor.*': { actions: 'reportError' },
     'connection.close': '.closing',
     'connection.asked': { actions: { type: 'putQuestion', params: ({ event }) => event } },
   },
@@ -199,7 +202,10 @@ export const connectionMachine = setup({
       states: {
         starting: {
           description: 'Transport, handshake and first listing, within startTimeoutMs.',
-          entry: { type: 'announce', params: { state: 'starting' } },
+          entry: {
+            type: 'announce',
+            params: ({ context }) => ({ state: context.wasReady ? 'reconnecting' : 'starting' }),
+          },
           on: {
             'link.opened': [
               {
@@ -261,6 +267,7 @@ export const connectionMachine = setup({
     },
     restarting: {
       description: 'The old link is being closed before a new one is opened.',
+      entry: { type: 'announce', params: { state: 'reconnecting' } },
       invoke: {
         id: 'closeLink',
         src: 'closeLink',

@@ -21,7 +21,10 @@ export interface StepInput {
 export type StepContext = StepInput;
 export type StepOutput = StepInput;
 
-export type StepEvent = { readonly type: 'step.end'; readonly reason: string; readonly at: number } | FleetDrainedEvent;
+export type StepEvent =
+  | { readonly type: 'step.end'; readonly reason: string; readonly at: number }
+  | FleetDrainedEvent
+  | { readonly type: 'xstate.error.actor.calls'; readonly error: unknown };
 
 export const stepMachine = setup({
   types: {
@@ -34,6 +37,8 @@ export const stepMachine = setup({
   actions: {
     announceBegan: notProvided,
     announceEnded: notProvided,
+    /** An actor of it failed that never should: said, and lived with (RT-12). */
+    reportError: notProvided,
   },
 }).createMachine({
   id: 'step',
@@ -47,6 +52,7 @@ export const stepMachine = setup({
   output: ({ context }) => context,
   initial: 'open',
   invoke: { id: 'calls', src: 'calls' },
+  on: { 'xstate.error.actor.calls': { actions: 'reportError' } },
   states: {
     open: {
       description: 'Calls may be made.',
