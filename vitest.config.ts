@@ -23,6 +23,9 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/integration/**', 'test/model-based/**', 'test/package/**'],
+          // Some start real servers beside the code they prove, on machines with two cores.
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
           sequence: { groupOrder: 1 },
         },
       },
