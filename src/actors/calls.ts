@@ -64,8 +64,8 @@ export interface CallsPorts {
   readonly signals: Signals;
   /** Reads a result that asks for input, and puts it to the call. */
   inputRequired(record: CallRecord, result: JsonObject): void;
-  /** Reads a refusal that asks for a sign-in, and puts it to the call; false when it cannot be read. */
-  authorizationRequired(record: CallRecord, data: unknown): boolean;
+  /** Reads a refusal that asks for a sign-in, and puts it to the call; gives the reason why it cannot. */
+  authorizationRequired(record: CallRecord, data: unknown): Failure | undefined;
   /** The session of a connection is gone. */
   sessionLost(connection: LiveConnection): void;
 }
@@ -256,7 +256,11 @@ export class Calls {
   onFailure(record: CallRecord, { failure, rpc }: RequestFailure): void {
     const { connection } = record;
     this.#offWire(record);
-    if (rpc?.code === urlElicitationRequired && this.#ports.authorizationRequired(record, rpc.data)) return;
+    if (rpc?.code === urlElicitationRequired) {
+      const refused = this.#ports.authorizationRequired(record, rpc.data);
+      if (refused !== undefined) this.#fail(record, refused);
+      return;
+    }
     const known: Failure = { ...failure, outcome: failure.outcome ?? failureOutcome(failure.code) };
     if (failure.code === 'session_lost' && connection !== undefined) {
       this.#ports.sessionLost(connection);

@@ -1,8 +1,9 @@
 /** What policy and reviewer make of a question, read together at the moment it is asked (SPEC EL-6, ER-4). */
 import type { ElicitationReviewer, SamplingHandler } from '../api.ts';
+import { checkAnswer } from '../domain/answer.ts';
 import type { ElicitationPolicy, Policy } from '../domain/config.ts';
-import type { ElicitationAnswer } from '../domain/elicitation.ts';
-import { messageOf } from '../domain/errors.ts';
+import type { ElicitationAnswer, PendingElicitation } from '../domain/elicitation.ts';
+import { HoldfastError, messageOf } from '../domain/errors.ts';
 import { isEmptyForm } from '../domain/form-schema.ts';
 import type { Question } from '../domain/question.ts';
 import type { Decision } from '../machines/elicitation.ts';
@@ -31,48 +32,54 @@ export async function decideQuestion({ elicitation }: Question, ports: DecisionP
   if ((kind === 'form' && policy.forms === false) || (kind === 'url' && policy.urls === false))
     return declined('declined by policy');
   if (ports.reviewer !== undefined) {
-    const reviewed = await review(elicitation.token, { elicitation }, ports.reviewer, ports);
+    const reviewed = await review({ elicitation }, ports.reviewer, ports);
     if (reviewed !== undefined) return reviewed;
   }
-  if (kind === 'sampling' && typeof ports.sampling === 'function')
-    return sample(elicitation.params ?? {}, elicitation.server, ports.sampling, ports);
+  if (kind === 'sampling' && typeof ports.sampling === 'function') return sample(elicitation, ports.sampling, ports);
   return { kind: 'show' };
 }
 
 async function review(
-  token: string,
   request: Parameters<ElicitationReviewer>[0],
   reviewer: ElicitationReviewer,
   ports: DecisionPorts,
 ): Promise<Decision | undefined> {
   try {
-    const answer = await reviewer(request, { signal: ports.signal });
-    return answer === undefined ? undefined : { kind: 'answer', answer, reason: 'answered by the reviewer' };
+    const given: unknown = await reviewer(request, { signal: ports.signal });
+    if (given === undefined) return undefined;
+    return checked(request.elicitation, given, 'answered by the reviewer');
   } catch (error) {
     ports.warn(
       'reviewer_failed',
-      `The reviewer threw for question ${token}: ${messageOf(error)}. The question was declined.`,
+      `The reviewer failed for question ${request.elicitation.token}: ${messageOf(error)} The question was declined.`,
     );
     return declined('the reviewer failed');
   }
 }
 
 async function sample(
-  params: Parameters<SamplingHandler>[0],
-  server: string,
+  elicitation: PendingElicitation,
   handler: SamplingHandler,
   ports: DecisionPorts,
 ): Promise<Decision> {
+  const { server, params = {} } = elicitation;
   try {
     const content = await handler(params, { server, signal: ports.signal });
-    return { kind: 'answer', answer: { action: 'accept', content }, reason: 'answered by the sampling handler' };
+    return checked(elicitation, { action: 'accept', content }, 'answered by the sampling handler');
   } catch (error) {
     ports.warn(
       'sampling_failed',
-      `The sampling handler threw for server "${server}": ${messageOf(error)}. The request was declined.`,
+      `The sampling handler failed for server "${server}": ${messageOf(error)} The request was declined.`,
     );
     return declined('the sampling handler failed');
   }
+}
+
+/** An answer from code is held to what one from a person is, and gets the same defaults (EL-4). */
+function checked(elicitation: PendingElicitation, given: unknown, reason: string): Decision {
+  const check = checkAnswer(elicitation, given);
+  if (check.ok) return { kind: 'answer', answer: check.answer, reason };
+  throw new HoldfastError('invalid_argument', check.issues.map(({ path, message }) => `${path} ${message}`).join(' '));
 }
 
 function declined(reason: string): Decision {

@@ -11,6 +11,7 @@ import type { Clock, ElicitationReviewer, Root, SamplingHandler } from '../api.t
 import type { Policy } from '../domain/config.ts';
 import { attribute } from '../domain/attribution.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
+import type { Failure } from '../domain/errors.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { QuestionReply, ServerQuestion } from '../domain/link.ts';
@@ -56,8 +57,9 @@ export class Questions {
   readonly #requests = new Map<string, { readonly token: string; readonly answer: (reply: QuestionReply) => void }>();
   readonly #ofConnection = new Map<string, Set<string>>();
   readonly #candidates = new Map<string, readonly CallRecord[]>();
-  /** `connection elicitationId` of an open url question → its token. */
+  /** `connection elicitationId` of an open url question → its token, and the way back from there. */
   readonly #urls = new Map<string, string>();
+  readonly #urlOf = new Map<string, string>();
 
   constructor(ports: QuestionsPorts) {
     this.#ports = ports;
@@ -107,7 +109,7 @@ export class Questions {
     const { token } = question.elicitation;
     this.#requests.set(requestId(connection.id, asked.id), { token, answer });
     setOf(this.#ofConnection, connection.id).add(token);
-    this.#noteUrl(connection.id, asked.params, token);
+    if (question.elicitation.kind === 'url') this.#noteUrl(connection.id, asked.params, token);
     this.#put(connection, question, record, attributed.attribution === 'ambiguous' ? inFlight : []);
   }
 
@@ -172,31 +174,34 @@ export class Questions {
     });
   }
 
-  /** A call was refused until a person signs in somewhere (-32042). */
-  authorizationRequired(record: CallRecord, data: unknown): boolean {
-    const listed =
-      isJsonObject(data) && Array.isArray(data['elicitations']) ? (data['elicitations'] as readonly unknown[]) : [];
+  /** A call was refused until a person signs in somewhere (-32042); gives the reason why nobody can be asked to. */
+  authorizationRequired(record: CallRecord, data: unknown): Failure | undefined {
+    const { server, name, generation } = record.input;
+    const listed: readonly unknown[] =
+      isJsonObject(data) && Array.isArray(data['elicitations']) ? data['elicitations'] : [];
+    if (listed.length === 0 || !listed.every(isJsonObject)) return nothingToOpen(server, name);
     const questions: Question[] = [];
     for (const entry of listed) {
-      if (!isJsonObject(entry)) return false;
-      const params = { ...entry, mode: 'url' } as JsonObject;
       const question = this.#question(
-        record.input.server,
+        server,
         'elicitation/create',
-        params,
-        { attribution: 'call', generation: record.input.generation, input: record.input },
+        { ...entry, mode: 'url' },
+        { attribution: 'call', generation, input: record.input },
         { kind: 'authorization' },
       );
       if (typeof question === 'string') {
-        this.#refuse(record.input.server, question);
-        return false;
+        this.#refuse(server, question);
+        return refusedSignIn(server, name, question);
       }
-      if (record.connection !== undefined) this.#noteUrl(record.connection.id, params, question.elicitation.token);
       questions.push(question);
     }
-    if (questions.length === 0) return false;
+    for (const [index, { elicitation }] of questions.entries()) {
+      const entry = listed[index];
+      if (record.connection !== undefined && entry !== undefined)
+        this.#noteUrl(record.connection.id, entry, elicitation.token);
+    }
     record.ref?.send({ type: 'call.authorizationRequired', questions, at: this.#ports.clock.now() });
-    return true;
+    return undefined;
   }
 
   /** The question of kind `approval` that is put before a call. */
@@ -246,6 +251,7 @@ export class Questions {
     const { elicitation, asker } = question;
     const { token, outcome, reason } = settlement;
     const wasShown = this.shown.remove(token);
+    this.#forgetUrl(token);
     if (asker.kind === 'request') this.#reply(asker, elicitation, settlement);
     this.#send('router', { type: 'router.settled', settlement });
     if (wasShown)
@@ -326,7 +332,17 @@ export class Questions {
 
   #noteUrl(connection: string, params: JsonObject, token: string): void {
     const { elicitationId } = params;
-    if (typeof elicitationId === 'string') this.#urls.set(requestId(connection, elicitationId), token);
+    if (typeof elicitationId !== 'string') return;
+    const id = requestId(connection, elicitationId);
+    this.#urls.set(id, token);
+    this.#urlOf.set(token, id);
+  }
+
+  #forgetUrl(token: string): void {
+    const id = this.#urlOf.get(token);
+    if (id === undefined) return;
+    this.#urlOf.delete(token);
+    if (this.#urls.get(id) === token) this.#urls.delete(id);
   }
 
   #generationOf({ generations }: LiveConnection): number {
@@ -345,6 +361,16 @@ export class Questions {
     const target: AnyActorRef | undefined = this.#ports.system().get(systemId);
     if (target?.getSnapshot().status === 'active') target.send(event);
   }
+}
+
+function nothingToOpen(server: string, name: string): Failure {
+  const message = `Server "${server}" wants a sign-in before "${name}", and listed nothing to open. Sign in at the server, then call again.`;
+  return { code: 'auth_required', message, retryable: false, outcome: 'failed' };
+}
+
+function refusedSignIn(server: string, name: string, why: string): Failure {
+  const message = `Server "${server}" wants a sign-in before "${name}", at a url that is not shown: ${why} The call did not run.`;
+  return { code: 'authorization_declined', message, retryable: false, outcome: 'not-sent' };
 }
 
 function requestId(connection: string, id: string | number): string {
