@@ -1,6 +1,6 @@
 /** Transports of the SDKs' shape as wire transports: one the caller made, or one end of a pair to a server in this process. */
 import { InMemoryTransport } from '@modelcontextprotocol/client';
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client';
 import type { McpServerFactory, McpServerLike, McpTransport } from '../domain/config.ts';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { ExitInfo, WireListener, WireSendOptions, WireTransport } from './transports/transport.ts';
@@ -82,7 +82,20 @@ class AdoptedTransport implements WireTransport {
 
   send(message: JSONRPCMessage, options?: WireSendOptions): Promise<void> {
     if (this.#state !== 'open' || this.#adopted === undefined) return Promise.reject(this.#lost('it has ended'));
-    return this.#adopted.transport.send(message, options);
+    const mayBeCut = this.hasPerRequestStream && 'method' in message && 'id' in message;
+    return this.#adopted.transport.send(message, mayBeCut ? this.#watched(message.id, options) : options);
+  }
+
+  /** The SDK's HTTP transport says of a stream only that it ended: after the response, or instead of it. */
+  #watched(id: RequestId, options: WireSendOptions = {}): WireSendOptions {
+    return {
+      ...options,
+      onRequestStreamEnd: () => {
+        options.onRequestStreamEnd?.();
+        if (this.#state !== 'open' || this.#closing !== undefined) return;
+        this.#listener.onRequestFailed(id, this.#lost('the stream of the request ended before its result'));
+      },
+    };
   }
 
   setProtocolVersion(version: string): void {
@@ -129,9 +142,7 @@ class AdoptedTransport implements WireTransport {
   }
 
   #lost(why: string): HoldfastError {
-    return new HoldfastError('connection_lost', `Expected the ${this.kind} transport to be open, but ${why}.`, {
-      outcome: 'not-sent',
-    });
+    return new HoldfastError('connection_lost', `Expected the ${this.kind} transport to be open, but ${why}.`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HoldfastError } from '../../src/domain/errors.ts';
 import { serveHttp } from '../../src/testing/index.ts';
@@ -275,6 +276,27 @@ describe('calls over HTTP', () => {
     expect(older.link.inventory.tools.map((tool) => tool.name)).toEqual(['mirrored', 'wrong']);
     expect(opened.told.warnings('tool_dropped')[0]).toContain('tool "wrong" cannot be used');
   });
+});
+
+describe('a transport the caller made', () => {
+  test.each(eras)(
+    'CN-1 RT-8 an HTTP transport of the SDK works to a %s server, cut streams and cancels included',
+    async (era) => {
+      await using server = await serveHttp({ era, tools: ['echo', 'park'] });
+      const transport = new StreamableHTTPClientTransport(new URL(server.url));
+      await using opened = await open({ transport });
+      server.cutStream({ how: 'end' });
+      const cut = await failureOf(call(opened.link, 'echo'));
+      const sent = call(opened.link, 'park', { key: 'a' });
+      await server.untilParked('a');
+      opened.link.cancel(sent.key);
+      await server.until('cancelled');
+
+      expect(opened.link.info).toMatchObject({ transport: 'given', era });
+      expect(cut.failure.code).toBe('connection_lost');
+      expect(await call(opened.link, 'echo', { text: 'x' }).result).toMatchObject({ content: [{ text: 'x' }] });
+    },
+  );
 });
 
 describe('servers that only know the older HTTP transport', () => {
