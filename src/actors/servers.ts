@@ -6,6 +6,7 @@
  *
  * - V1 A connection lives while a runtime that began names it; it is closed in the sweep after the last one let go.
  * - V2 A newer runtime attaches before an older candidate's connections are swept (RT-4).
+ * - V3 A connection that was told to close is never attached to: its server gets a new one.
  */
 import type { ServerConfig, ServerMap } from '../domain/config.ts';
 import type { Failure } from '../domain/errors.ts';
@@ -44,6 +45,12 @@ export interface LiveConnection {
   /** The newest configuration of this identity: view-only settings may differ between runtimes. */
   config: ServerConfig;
   readonly generations: Set<number>;
+  /** Which letting go emptied it last: only the sweep of that one may close it (V2). */
+  released: number;
+  /** It was told to close: no runtime may attach to it any more. */
+  closing: boolean;
+  /** Why the candidate was dropped that alone named it (EL-3). */
+  discarded: string | undefined;
   state: ServerState;
   failure: Failure | undefined;
   link: Link | undefined;
@@ -71,7 +78,7 @@ export class Servers {
   readonly #plans = new Map<number, Plan>();
   readonly #connections = new Map<string, LiveConnection>();
   #count = 0;
-  #sweeping = false;
+  #releases = 0;
 
   constructor(ports: ServersPorts) {
     this.#ports = ports;
@@ -112,18 +119,24 @@ export class Servers {
     return began;
   }
 
+  /** Notes that a candidate was dropped, at the connections nobody else names. */
+  noteDiscarded(generation: number, reason: string): void {
+    for (const connection of this.#connections.values())
+      if (connection.generations.size === 1 && connection.generations.has(generation)) connection.discarded = reason;
+  }
+
   /** Lets go of a runtime's connections. */
   detach(generation: number): void {
     this.#plans.delete(generation);
-    for (const connection of this.#connections.values()) connection.generations.delete(generation);
-    if (this.#sweeping) return;
-    this.#sweeping = true;
+    this.#releases += 1;
+    const release = this.#releases;
+    for (const connection of this.#connections.values())
+      if (connection.generations.delete(generation) && connection.generations.size === 0) connection.released = release;
     // Two turns of the event loop: a runtime scheduled in this one begins in the next (V2).
     setImmediate(() =>
       setImmediate(() => {
-        this.#sweeping = false;
         for (const connection of this.#connections.values())
-          if (connection.generations.size === 0) this.#ports.close(connection);
+          if (connection.generations.size === 0 && connection.released === release) this.#close(connection);
       }),
     );
   }
@@ -165,11 +178,12 @@ export class Servers {
 
   #attach(planned: PlannedServer, generation: number): LiveConnection {
     const known = [...this.#connections.values()].find(
-      (connection) => connection.identity === planned.identity && connection.state !== 'closed',
+      (connection) => connection.identity === planned.identity && !connection.closing,
     );
     const connection = known ?? this.#open(planned);
     connection.config = planned.config;
     connection.generations.add(generation);
+    connection.discarded = undefined;
     planned.connection = connection;
     if (known === undefined) this.#start(connection);
     else if (known.state === 'failed' || known.state === 'authRequired' || known.state === 'reconnecting')
@@ -186,6 +200,9 @@ export class Servers {
       origin: originOf(config),
       config,
       generations: new Set(),
+      released: 0,
+      closing: false,
+      discarded: undefined,
       state: 'starting',
       failure: undefined,
       link: undefined,
@@ -195,6 +212,11 @@ export class Servers {
     };
     this.#connections.set(connection.id, connection);
     return connection;
+  }
+
+  #close(connection: LiveConnection): void {
+    connection.closing = true;
+    this.#ports.close(connection);
   }
 
   #start({ id, server, config }: LiveConnection): void {

@@ -7,7 +7,7 @@
  * - G2 Retired, it stops when nobody holds it, and not before (H3).
  * - G3 A candidate that is discarded or fails was never current.
  */
-import { assign, sendParent, setup } from 'xstate';
+import { and, assign, not, sendParent, setup } from 'xstate';
 import type { ActorRefFrom } from 'xstate';
 import type { Failure } from '../domain/errors.ts';
 import { callbackNotProvided, notProvided } from './not-provided.ts';
@@ -36,6 +36,8 @@ export interface RuntimeContext extends RuntimeInput {
   /** When servers that are not awaited are waited for no longer; null while that is not known. */
   readonly graceEndsAt: number | null;
   readonly graceIsOver: boolean;
+  /** When it fails without the reasons of servers that have not settled; null while no required server has failed. */
+  readonly failsAt: number | null;
   /** Holder id → what it is. */
   readonly holders: Readonly<Record<string, 'step' | 'request'>>;
 }
@@ -88,13 +90,18 @@ export const runtimeMachine = setup({
     takeServers: assign(({ context }, params: { readonly servers: readonly RuntimeServer[]; readonly at: number }) => ({
       servers: params.servers,
       graceEndsAt: graceOf(context, params.servers, params.at),
+      failsAt: failureOf(context, params.servers, params.at),
     })),
     noteServer: assign(
       ({ context }, params: Omit<Extract<RuntimeEvent, { type: 'runtime.serverSettled' }>, 'type'>) => {
         const servers = context.servers.map((entry) =>
           entry.server === params.server ? settledServer(entry, params) : entry,
         );
-        return { servers, graceEndsAt: context.graceEndsAt ?? graceOf(context, servers, params.at) };
+        return {
+          servers,
+          graceEndsAt: context.graceEndsAt ?? graceOf(context, servers, params.at),
+          failsAt: context.failsAt ?? failureOf(context, servers, params.at),
+        };
       },
     ),
     endGrace: assign({ graceIsOver: true }),
@@ -108,7 +115,8 @@ export const runtimeMachine = setup({
   guards: {
     isFree: ({ context }) => Object.keys(context.holders).length === 0,
     isImmediate: ({ context }) => context.publish === 'immediate',
-    requiredFailed: ({ context }) => context.servers.some((entry) => entry.required && entry.state === 'failed'),
+    requiredFailed: ({ context }) => context.failsAt !== null,
+    allAreKnown: ({ context }) => context.servers.every((entry) => entry.state !== 'starting'),
     isSettled: ({ context }) =>
       context.servers.every((entry) => entry.state !== 'starting' || (context.graceIsOver && !entry.awaited)),
     hasGrace: ({ context }) => context.graceEndsAt !== null,
@@ -128,7 +136,7 @@ export const runtimeMachine = setup({
       'G3 a discarded or failed candidate was never current',
     ],
   },
-  context: ({ input }) => ({ ...input, servers: [], graceEndsAt: null, graceIsOver: false, holders: {} }),
+  context: ({ input }) => ({ ...input, servers: [], graceEndsAt: null, graceIsOver: false, failsAt: null, holders: {} }),
   initial: 'scheduled',
   on: {
     'runtime.hold': { actions: { type: 'hold', params: ({ event }) => event } },
@@ -151,8 +159,8 @@ export const runtimeMachine = setup({
       description: 'A candidate: its connections start beside the current runtime.',
       always: [
         { guard: 'isImmediate', target: 'settled' },
-        { guard: 'requiredFailed', target: 'failed' },
-        { guard: 'isSettled', target: 'settled' },
+        { guard: and(['requiredFailed', 'allAreKnown']), target: 'failed' },
+        { guard: and([not('requiredFailed'), 'isSettled']), target: 'settled' },
       ],
       on: {
         'runtime.discard': {
@@ -165,11 +173,20 @@ export const runtimeMachine = setup({
       states: {
         patient: {
           description: 'No server is ready yet to begin the grace of the others.',
-          always: { guard: 'hasGrace', target: 'limited' },
+          always: [
+            { guard: 'requiredFailed', target: 'failing' },
+            { guard: 'hasGrace', target: 'limited' },
+          ],
         },
         limited: {
           description: 'New optional servers share a grace.',
+          always: { guard: 'requiredFailed', target: 'failing' },
           invoke: { id: 'grace', src: 'deadline', input: ({ context }) => ({ at: context.graceEndsAt ?? 0 }) },
+        },
+        failing: {
+          description: 'A required server failed: the others have a grace to say how they fare, so that every reason is told.',
+          invoke: { id: 'lastReasons', src: 'deadline', input: ({ context }) => ({ at: context.failsAt ?? 0 }) },
+          on: { 'deadline.passed': '#runtime.failed' },
         },
       },
     },
@@ -219,6 +236,11 @@ export type RuntimeActorRef = ActorRefFrom<typeof runtimeMachine>;
 function graceOf(context: RuntimeContext, servers: readonly RuntimeServer[], at: number): number | null {
   const begins = !context.first || servers.some((entry) => entry.state === 'ready');
   return begins ? at + context.graceMs : null;
+}
+
+/** When a candidate with a failed required server fails at the latest. */
+function failureOf(context: RuntimeContext, servers: readonly RuntimeServer[], at: number): number | null {
+  return servers.some((entry) => entry.required && entry.state === 'failed') ? at + context.graceMs : null;
 }
 
 function settledServer(

@@ -10,7 +10,11 @@ import type { Thread } from '../../../src/index.ts';
 import { scriptedServer, serveHttp } from '../../../src/testing/index.ts';
 import type { ScriptedEra, ScriptedHttpServer, ScriptedServer, ServerScript } from '../../../src/testing/index.ts';
 
-type EventOf<TType extends ThreadEvent['type']> = Extract<ThreadEvent, { readonly type: TType }>;
+type EventOf<TType, TEvent = ThreadEvent> = TEvent extends { readonly type: infer TOwn }
+  ? TType extends TOwn
+    ? TEvent
+    : never
+  : never;
 
 /** Records the facts of a thread, and lets a test wait for one. */
 export class Watch {
@@ -25,7 +29,7 @@ export class Watch {
   }
 
   of<TType extends ThreadEvent['type']>(type: TType): readonly EventOf<TType>[] {
-    return this.facts.filter((fact): fact is EventOf<TType> => fact.type === type);
+    return this.facts.filter((fact): fact is EventOf<TType> & ThreadEvent => fact.type === type);
   }
 
   /** Resolves with the first fact that matches, past or future, leaving out the first `from` facts. */
