@@ -71,9 +71,9 @@ class Conversation {
     matches: (record: Readonly<Record<string, unknown>>) => boolean,
   ): Promise<Readonly<Record<string, unknown>>> {
     for (;;) {
-      const { done, value } = await this.#lines.next();
-      if (done === true) throw new Error('Expected a line, got the end of stdout.');
-      const record: unknown = JSON.parse(String(value));
+      const line = await this.#lines.next();
+      if (line.done === true) throw new Error('Expected a line, got the end of stdout.');
+      const record: unknown = JSON.parse(line.value);
       if (isRecord(record) && matches(record)) return record;
     }
   }

@@ -47,10 +47,10 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
   [
     'call',
     {
-      usage: 'call <tool> [json | key=value …]',
+      usage: 'call <tool> [json|key=value …]',
       help: 'Calls a tool and shows its result.',
       run: call,
-      complete: (context) => context.tools.map((tool) => tool.name),
+      complete: (context) => context.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.tool}`]),
     },
   ],
   ['status', { usage: 'status', help: 'Shows runtimes, servers, steps and open questions.', run: showStatus }],
@@ -58,8 +58,8 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
   [
     'answer',
     {
-      usage: 'answer [number | token] [json | decline | cancel]',
-      help: 'Answers an open question: as a form, or with what follows.',
+      usage: 'answer [question] [json|decline|cancel]',
+      help: 'Answers an open question, by number or token: in a form, or with what follows.',
       run: answer,
       complete: (context) => context.questions.open.map((elicitation) => elicitation.token),
     },

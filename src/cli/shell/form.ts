@@ -104,7 +104,7 @@ const leftOut = { kind: 'leftOut' } as const;
 const interrupted = { kind: 'interrupted' } as const;
 
 async function askField(field: Field, given: Json | undefined, shared: Shared): Promise<FieldResult> {
-  const message = `${oneLine(field.label, 80)}${field.isRequired ? '' : ' (optional)'}${field.description === undefined ? '' : `\n${oneLine(field.description)}`}`;
+  const message = `${oneLine(field.label, 80)}${field.isRequired ? '' : ' (optional)'}${field.description === undefined ? '' : `: ${oneLine(field.description, 120)}`}`;
   switch (field.kind) {
     case 'text':
       return askText(field, message, given, shared);

@@ -97,7 +97,8 @@ export class LineInput {
   }
 
   #show(): void {
-    if (this.#isTerminal) this.#reader?.prompt();
+    // What was typed ahead stays, and so does the cursor in it.
+    if (this.#isTerminal) this.#reader?.prompt(true);
   }
 
   #take(line: string): void {

@@ -1,0 +1,296 @@
+/** The interactive shell on a terminal that is two pipes: what is typed, and what is shown. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { createThread, type ServerMap } from 'holdfast';
+import { scriptedServer, type ScriptedServer, type ServerScript, stdioServerConfig } from 'holdfast/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+
+const keys = { enter: '\r', tab: '\t', down: '\u001B[B', up: '\u001B[A', ctrlC: '\u0003', ctrlD: '\u0004' } as const;
+
+/** Long past anything that will still come. */
+const patienceMs = 15_000;
+
+/** A person at a terminal. */
+class Person {
+  readonly input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  readonly output = Object.assign(new PassThrough(), { isTTY: true, columns: 120, rows: 40 });
+  readonly exitCode: Promise<number>;
+  #shown = '';
+  #read = 0;
+  #waiting: (() => void) | undefined;
+
+  constructor(directory: string, servers: ServerMap, args: readonly string[] = []) {
+    this.output.setEncoding('utf8');
+    this.output.on('data', (chunk: string) => {
+      this.#shown += stripVTControlCharacters(chunk);
+      this.#waiting?.();
+    });
+    this.exitCode = runProgram(args, {
+      input: this.input,
+      output: this.output,
+      errors: new PassThrough(),
+      env: { NO_COLOR: '1' },
+      directory,
+      version: '1.2.3',
+      createThread: (options) => createThread({ ...options, servers: { ...options.servers, ...servers } }),
+      onSignal: () => () => undefined,
+      openStdout: () => new PassThrough(),
+    });
+  }
+
+  /** Types text key by key: more at once would be taken for a paste. */
+  async type(...texts: readonly string[]): Promise<void> {
+    for (const text of texts) {
+      for (const key of text.startsWith('\u001B') ? [text] : text) {
+        this.input.write(key);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+  }
+
+  /** Waits until something new matches, and gives what was shown up to its end. */
+  async sees(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const match = pattern.exec(this.#shown.slice(this.#read));
+      if (match !== null) {
+        const end = this.#read + match.index + match[0].length;
+        const seen = this.#shown.slice(this.#read, end);
+        this.#read = end;
+        return seen;
+      }
+      await new Promise<void>((resolve, reject) => {
+        const tooLong = setTimeout(() => {
+          reject(new Error(`Expected to see ${String(pattern)}, got: ${this.#shown.slice(this.#read)}`));
+        }, patienceMs);
+        this.#waiting = () => {
+          clearTimeout(tooLong);
+          resolve();
+        };
+      });
+    }
+  }
+
+  get shown(): string {
+    return this.#shown;
+  }
+}
+
+let directory = '';
+const endings: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-shell-'));
+});
+
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function serve(script: ServerScript = {}): ScriptedServer {
+  const server = scriptedServer(script);
+  endings.push(async () => server.close());
+  return server;
+}
+
+async function open(servers: ServerMap, args: readonly string[] = []): Promise<Person> {
+  const person = new Person(directory, servers, args);
+  endings.push(async () => {
+    await person.type(keys.ctrlC, keys.ctrlC);
+    await person.exitCode;
+  });
+  await person.sees(/Generation 1 is current\.[\s\S]*holdfast> /);
+  return person;
+}
+
+describe('commands', () => {
+  test('CL-1 lists tools, calls one and shows its result', async () => {
+    const person = await open({ one: serve().config });
+    await person.type('tools', keys.enter);
+    expect(await person.sees(/echo[\s\S]*holdfast> /)).toContain('Returns `text`');
+    await person.type('call one/echo text="hello there"', keys.enter);
+    await person.sees(/[\r\n]hello there[\s\S]*holdfast> /);
+    await person.type('status', keys.enter);
+    await person.sees(/Thread active, generation 1\.[\s\S]*one +ready/);
+  });
+
+  test('CL-1 completes commands, tools, servers and questions', async () => {
+    const person = await open({ one: serve().config });
+    await person.type('tools', keys.enter);
+    await person.sees(/echo[\s\S]*holdfast> /);
+    await person.type('cal', keys.tab);
+    await person.sees(/call /);
+    await person.type('one/ech', keys.tab);
+    await person.sees(/one\/echo /);
+    await person.type('text=completed', keys.enter);
+    await person.sees(/[\r\n]completed/);
+    await person.type('restart o', keys.tab);
+    await person.sees(/restart one /);
+    await person.type(keys.enter);
+    await person.sees(/one is ready\./);
+  });
+
+  test('CL-1 says what was wrong, without a stack, and goes on', async () => {
+    const person = await open({ one: serve().config });
+    await person.type(
+      'dance',
+      keys.enter,
+      'call',
+      keys.enter,
+      'call nothing',
+      keys.enter,
+      'call one/echo {',
+      keys.enter,
+      'answer',
+      keys.enter,
+      'call one/throwError',
+      keys.enter,
+    );
+    await person.sees(/Expected a command, got "dance"/);
+    await person.sees(/Expected the name of a tool/);
+    await person.sees(/Expected a tool, got "nothing"/);
+    await person.sees(/Expected the arguments to be one JSON object/);
+    await person.sees(/No question is open/);
+    await person.sees(/holdfast> /);
+    await person.type('help', keys.enter);
+    await person.sees(/replace \[file …\]/);
+    expect(person.shown).not.toMatch(/\n\s+at /);
+  });
+
+  test('CL-1 shows the progress of a long call', async () => {
+    const server = serve();
+    const person = await open({ one: server.config });
+    await person.type('call one/progress {"steps":4,"key":"k"}', keys.enter);
+    await person.sees(/one\/progress \d+\.\d s 4\/4 \(100 %\) step 4/);
+    server.release('k');
+    await person.sees(/done[\s\S]*holdfast> /);
+  });
+
+  test('CL-1 shows every event while it is told to', async () => {
+    const person = await open({ one: serve().config });
+    await person.type('events on', keys.enter);
+    await person.sees(/holdfast> /);
+    await person.type('call one/echo text=x', keys.enter);
+    await person.sees(/step\.began[\s\S]*call\.started[\s\S]*call\.ended[\s\S]*step\.ended/);
+  });
+});
+
+describe('questions', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 3 },
+      age: { type: 'integer', minimum: 1 },
+      colour: { type: 'string', enum: ['red', 'blue'] },
+      sure: { type: 'boolean' },
+    },
+    required: ['name', 'age', 'colour', 'sure'],
+  };
+
+  test('CL-1 EL-4 puts the question of a running call as a form, and again when the answer does not fit', async () => {
+    const person = await open({ one: serve().config });
+    await person.type(`call one/ask ${JSON.stringify({ message: 'Who goes there?', schema })}`, keys.enter);
+    await person.sees(/one asks[\s\S]*Who goes there\?[\s\S]*Answer/);
+    await person.type(keys.enter);
+    await person.sees(/name/);
+    await person.type('Al', keys.enter);
+    await person.sees(/age/);
+    await person.type('x', keys.enter);
+    await person.sees(/Enter a number/);
+    await person.type('\u007F', '4', '2', keys.enter);
+    await person.sees(/colour[\s\S]*blue/);
+    await person.type(keys.down, keys.enter);
+    await person.sees(/sure[\s\S]*No/);
+    await person.type('y');
+    // Too short: the server's schema says three letters, and the form opens again with what was entered.
+    await person.sees(/\/name/);
+    await person.sees(/name[\s\S]*Al/);
+    await person.type('an', keys.enter);
+    await person.sees(/age[\s\S]*42/);
+    await person.type(keys.enter);
+    await person.sees(/colour[\s\S]*blue/);
+    await person.type(keys.enter);
+    await person.sees(/sure[\s\S]*No/);
+    await person.type(keys.enter);
+    await person.sees(/Answer delivered\./);
+    const shown = await person.sees(/holdfast> /);
+    expect(shown).toContain('"action":"accept"');
+    expect(shown).toContain('"content":{"name":"Alan","age":42,"colour":"blue","sure":true}');
+  });
+
+  test('CL-1 EL-5 shows the exact url and its host, opens nothing, and waits for the person', async () => {
+    const person = await open({ one: serve().config });
+    await person.type('call one/askUrl {"url":"https://xn--bcher-kva.example:8443/a?b=c"}', keys.enter);
+    const shown = await person.sees(/I opened it: go on/);
+    expect(shown).toContain('https://xn--bcher-kva.example:8443/a?b=c');
+    expect(shown).toContain('xn--bcher-kva.example:8443');
+    expect(shown).toContain('bücher.example');
+    await person.type(keys.down, keys.enter);
+    await person.sees(/Answer delivered\.[\s\S]*"decline"/);
+  });
+
+  test('CL-1 RT-1 lets the person decide later, replace the runtime, and answer then', async () => {
+    const file = join(directory, 'holdfast.json');
+    await writeFile(file, JSON.stringify({ mcpServers: { one: stdioServerConfig({ tools: ['ask'] }) } }));
+    const person = await open({});
+    await person.type('call one/ask', keys.enter);
+    await person.sees(/What is your name\?[\s\S]*Decide later/);
+    await person.type(keys.up, keys.enter);
+    await person.sees(/goes on in the background[\s\S]*holdfast> /);
+    await writeFile(file, JSON.stringify({ mcpServers: {} }));
+    await person.type('replace', keys.enter);
+    await person.sees(/Generation 2 is current; it took over from 1/);
+    await person.type('status', keys.enter);
+    await person.sees(/Runtime 1 is retired, held by step[\s\S]*is paused, on generation 1/);
+    await person.type('questions', keys.enter);
+    await person.sees(/\[1\] one asks for call call-1 \(form, generation 1\)/);
+    await person.type('answer 1 {"name":"Ada"}', keys.enter);
+    await person.sees(/Answer delivered\./);
+    await person.sees(/one\/ask ended:[\s\S]*Ada/);
+  });
+
+  test('CL-1 EL-8 takes a form away when its question is gone', async () => {
+    const server = serve();
+    const person = await open({ one: server.config });
+    await person.type('call one/ask', keys.enter);
+    await person.sees(/Decide later/);
+    await server.crash();
+    await person.sees(/no longer open[\s\S]*holdfast> /);
+    await person.type('call one/echo text=again', keys.enter);
+    await person.sees(/[\r\n]again/);
+  });
+});
+
+describe('leaving', () => {
+  test('CL-1 aborts the call at the first Ctrl-C, in a form too, and stays', async () => {
+    const server = serve();
+    const person = await open({ one: server.config });
+    await person.type('call one/park', keys.enter);
+    await server.untilParked('default');
+    await person.type(keys.ctrlC);
+    await person.sees(/Aborting the call[\s\S]*aborted[\s\S]*holdfast> /);
+    await person.type('call one/ask', keys.enter);
+    await person.sees(/Decide later/);
+    await person.type(keys.ctrlC);
+    await person.sees(/aborted[\s\S]*holdfast> /);
+  });
+
+  test('CL-1 RT-11 leaves at Ctrl-C with 130 and at the end of input or quit with 0, everything closed', async () => {
+    for (const [key, code] of [
+      [keys.ctrlC, 130],
+      [keys.ctrlD, 0],
+      [`quit${keys.enter}`, 0],
+    ] as const) {
+      const server = serve();
+      const person = await open({ one: server.config });
+      endings.pop();
+      await person.type(key);
+      expect(await person.exitCode).toBe(code);
+      expect(server.connections).toBe(0);
+    }
+  });
+});
