@@ -181,6 +181,16 @@ export class Channel implements Transport {
     this.#questions.answer(id, reply);
   }
 
+  /** The link is about to be listed: list changes the server told before are in that listing. */
+  forgetListChanges(): void {
+    this.#notices.forget();
+  }
+
+  /** The owner has its link: it hears of list changes from now on, those since the listing included. */
+  releaseListChanges(): void {
+    if (this.#end === undefined) this.#notices.release();
+  }
+
   /** Says that a list may have changed although no notification came: a subscription was lost for a while. */
   listMayHaveChanged(kind: Parameters<LinkHandlers['onListChanged']>[0]): void {
     if (this.#end === undefined) this.#notices.changed(kind);

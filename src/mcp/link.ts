@@ -30,6 +30,8 @@ export interface LiveLinkOptions {
   readonly warn: Warn;
   /** Aborted once the conversation is over. */
   readonly ended: AbortSignal;
+  /** The owner is told of the end from now on. */
+  readonly onLive: () => void;
 }
 
 /** A {@link Link} over a channel whose handshake is done. Made by `openLink`, which fills in the first inventory. */
@@ -57,8 +59,20 @@ export class LiveLink implements Link {
     return this.#channel.stats;
   }
 
+  /**
+   * Hands the link over: the last thing `openLink` does.
+   *
+   * @throws HoldfastError `connection_lost` if the conversation ended before.
+   */
+  goLive(): void {
+    if (this.#channel.end !== undefined) throw this.#channel.end;
+    this.#options.onLive();
+    this.#channel.releaseListChanges();
+  }
+
   /** Makes the first listing and answers why it failed, if it did. Called once, by `openLink`. */
   async prepare(signal: AbortSignal): Promise<WireError | undefined> {
+    this.#channel.forgetListChanges();
     try {
       this.#inventory = { tools: await this.#listTools(signal) };
       return undefined;

@@ -2,6 +2,7 @@
  * The notifications of a server that concern no request: list changes, resource updates, logs, finished url questions.
  *
  * Owns the list changes of the current macrotask; {@link LinkHandlers.onListChanged} hears each kind once of a burst.
+ * While a link opens nobody could list anew: list changes are kept until `release`.
  */
 import type { LinkHandlers } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -18,6 +19,7 @@ export class Notices {
   readonly #handlers: LinkHandlers;
   readonly #changed = new Set<ListKind>();
   #flush: NodeJS.Immediate | undefined;
+  #isHeld = true;
 
   constructor(handlers: LinkHandlers) {
     this.#handlers = handlers;
@@ -48,6 +50,21 @@ export class Notices {
   /** Tells of a changed list once this macrotask is over. */
   changed(kind: ListKind): void {
     this.#changed.add(kind);
+    if (!this.#isHeld) this.#flushLater();
+  }
+
+  /** Forgets the list changes so far: what is listed from now on has them. */
+  forget(): void {
+    this.#changed.clear();
+  }
+
+  /** Tells the list changes kept so far, in a later macrotask, and every other from now on. */
+  release(): void {
+    this.#isHeld = false;
+    if (this.#changed.size > 0) this.#flushLater();
+  }
+
+  #flushLater(): void {
     this.#flush ??= setImmediate(() => {
       this.#flush = undefined;
       const kinds = [...this.#changed];

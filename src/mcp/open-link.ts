@@ -33,16 +33,24 @@ export const openLink: OpenLink = async (options) => {
   const deadline = new Deadline(options);
   const start = new LinkStart(options, deadline);
   try {
-    const link = await start.run();
-    if (!deadline.signal.aborted) return link;
-    await link.close();
-    throw new WireError('aborted', 'Expected to hand the link over, but it was aborted.');
+    return await handOver(await start.run(), deadline.signal);
   } catch (error) {
     throw start.errorOf(error);
   } finally {
     deadline.end();
   }
 };
+
+async function handOver(link: LiveLink, signal: AbortSignal): Promise<Link> {
+  try {
+    if (signal.aborted) throw new WireError('aborted', 'Expected to hand the link over, but it was aborted.');
+    link.goLive();
+    return link;
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
 
 /** Statuses with which a server of the older HTTP transport answers a POST to its event stream. */
 const olderTransportStatuses: ReadonlySet<number> = new Set([400, 404, 405, 406, 415]);
@@ -61,7 +69,7 @@ class LinkStart {
     this.#routes = routesOf(options, () => deadline.signal.aborted);
   }
 
-  async run(): Promise<Link> {
+  async run(): Promise<LiveLink> {
     if (this.#deadline.signal.aborted) throw new WireError('aborted', 'Expected to start, but it was aborted.');
     const remembered = this.#remembered();
     if (remembered === undefined) return this.#overRoutes();
@@ -102,7 +110,7 @@ class LinkStart {
   }
 
   /** Streamable HTTP, then the older transport where both are allowed; else the one way there is. */
-  async #overRoutes(known?: Negotiated): Promise<Link> {
+  async #overRoutes(known?: Negotiated): Promise<LiveLink> {
     const [route, older] = this.#routes;
     try {
       return await this.#overRoute(route, known);
@@ -114,7 +122,7 @@ class LinkStart {
     }
   }
 
-  async #overOlderRoute(route: WireRoute, firstError: unknown): Promise<Link> {
+  async #overOlderRoute(route: WireRoute, firstError: unknown): Promise<LiveLink> {
     try {
       return await this.#overRoute(route, { kind: 'legacy' });
     } catch (error) {
@@ -123,7 +131,7 @@ class LinkStart {
     }
   }
 
-  #overRoute(route: WireRoute, known: Negotiated | undefined): Promise<Link> {
+  #overRoute(route: WireRoute, known: Negotiated | undefined): Promise<LiveLink> {
     if (route.sibling !== undefined && known === undefined && this.#protocol === 'auto')
       return this.#besideSibling(route, route.sibling);
     // With a remembered modern verdict nothing is sent before the listing, which repeats its own requests.
@@ -138,7 +146,7 @@ class LinkStart {
    * Starts the server and, at the same time, the process that is asked for its era: the one boots while the other answers.
    * A server that cannot run twice fails then, and is started again alone.
    */
-  async #besideSibling(route: WireRoute, open: WireRoute['open']): Promise<Link> {
+  async #besideSibling(route: WireRoute, open: WireRoute['open']): Promise<LiveLink> {
     const over = new AbortController();
     const sibling = probeSibling(open, this.#probeOptions(AbortSignal.any([over.signal, this.#deadline.signal])));
     let known: Negotiated | undefined;
@@ -160,7 +168,7 @@ class LinkStart {
   }
 
   /** One try: everything it begins is gone when it fails. */
-  async #attempt(route: WireRoute, era: Negotiated | LearnEra): Promise<Link> {
+  async #attempt(route: WireRoute, era: Negotiated | LearnEra): Promise<LiveLink> {
     const { server, offer, handlers: owner } = this.#options;
     const gate = guardHandlers(owner);
     const ended = new AbortController();
@@ -172,13 +180,13 @@ class LinkStart {
     };
     const channel = new Channel({ server, offer, handlers: gate.handlers, transport: route.open, onEnd });
     try {
-      const link = await untilAborted(
-        this.#converse({ channel, handlers: gate.handlers, ended: ended.signal, era }),
+      const onLive = (): void => {
+        live = true;
+      };
+      return await untilAborted(
+        this.#converse({ channel, handlers: gate.handlers, ended: ended.signal, onLive, era }),
         this.#deadline.signal,
       );
-      if (channel.end !== undefined) throw channel.end;
-      live = true;
-      return link;
     } catch (error) {
       gate.shut();
       const said = error instanceof HoldfastError ? error : (channel.fault ?? error);
@@ -188,7 +196,7 @@ class LinkStart {
     }
   }
 
-  async #converse({ channel, handlers, ended, era }: Conversation): Promise<LiveLink> {
+  async #converse({ channel, handlers, ended, onLive, era }: Conversation): Promise<LiveLink> {
     const { server, offer } = this.#options;
     const { signal } = this.#deadline;
     const warn = handlers.onWarning.bind(handlers);
@@ -198,7 +206,7 @@ class LinkStart {
     await client.connect(channel, { prior: negotiated, signal, timeout: longestTimerMs });
     const isModern = negotiated.kind === 'modern';
     if (isModern) channel.setEnvelope(envelopeFor(client.getNegotiatedProtocolVersion() ?? modernRevision, offer));
-    const link = new LiveLink({ server, channel, client, warn, ended });
+    const link = new LiveLink({ server, channel, client, warn, ended, onLive });
     if (isModern) subscribeToLists({ client, channel, capabilities: link.info.capabilities, warn, ended });
     const isUnheard = isModern && typeof era !== 'function';
     const failure = await link.prepare(signal);
@@ -245,6 +253,7 @@ interface Conversation {
   readonly channel: Channel;
   readonly handlers: LinkHandlers;
   readonly ended: AbortSignal;
+  readonly onLive: () => void;
   /** The era, or how to learn it. */
   readonly era: Negotiated | LearnEra;
 }
@@ -258,6 +267,7 @@ function endsStart(failure: WireError, isUnheard: boolean): boolean {
 }
 
 function subscribeToLists({ ended, ...options }: SubscriptionOptions & { readonly ended: AbortSignal }): void {
+  if (ended.aborted) return;
   const subscription = new ListSubscription(options);
   ended.addEventListener('abort', () => {
     subscription.stop();

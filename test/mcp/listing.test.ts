@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/domain/json.ts';
 import { HoldfastError } from '../../src/domain/errors.ts';
 import { followPages, listPages } from '../../src/mcp/listing.ts';
 import { rawServer, scriptedServer, serveHttp } from '../../src/testing/index.ts';
-import { open, turn } from './support.ts';
+import { open, Told, turn } from './support.ts';
 
 const listing = { server: 'docs', method: 'tools/list', key: 'tools' };
 
@@ -209,4 +209,32 @@ describe('changes', () => {
       }
     },
   );
+
+  test('CN-5 a list that changed while the link opened is told once the link is there', async () => {
+    const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+    const server = rawServer((message, peer) => {
+      if (message['method'] === 'notifications/initialized' || message['method'] === 'tools/list') peer.send(changed);
+    });
+    const told = new Told();
+    const opening = open(server.config, { told });
+    await server.waitFor('tools/list');
+    expect(told.of('onListChanged')).toEqual([]);
+    await using opened = await opening;
+
+    expect(opened.told.of('onListChanged')).toEqual([]);
+    expect(await told.until('onListChanged')).toEqual(['tools']);
+    await turn();
+    expect(told.of('onListChanged')).toHaveLength(1);
+  });
+
+  test('CN-5 a change the first listing has is not told again', async () => {
+    const server = rawServer((message, peer) => {
+      if (message['method'] !== 'notifications/initialized') return;
+      peer.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    });
+    await using opened = await open(server.config);
+    await turn();
+
+    expect(opened.told.of('onListChanged')).toEqual([]);
+  });
 });
