@@ -26,7 +26,10 @@ export function run(command, args, options = {}) {
       stdio: [options.stdin ?? 'ignore', 'inherit', 'inherit'],
       timeout: options.timeoutMs,
     });
-    const handOn = (signal) => child.kill(signal);
+    const handOn = (signal) => {
+      // A terminal sends its interrupt to the child itself; twice would be one too many.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    };
     process.on('SIGTERM', handOn);
     process.on('SIGINT', handOn);
     const settle = (code) => {
