@@ -18,7 +18,7 @@ import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ClientOffer, LinkHandlers, QuestionReply, RequestKey, WireRequest } from '../domain/link.ts';
 import type { Envelope } from './client-identity.ts';
-import { WireError, say, toWireError } from './errors.ts';
+import { WireError, recoded, say, toWireError } from './errors.ts';
 import { Notices } from './notices.ts';
 import { QuestionBook } from './questions.ts';
 import { RequestTable } from './request-table.ts';
@@ -136,7 +136,7 @@ export class Channel implements Transport {
   request(request: WireRequest, sink: WireSink, headers?: Readonly<Record<string, string>>): RequestKey {
     const id = this.#requests.add(request.method, sink);
     if (this.#end !== undefined) {
-      const error = this.#end;
+      const error = recoded(this.#end, this.#end.code, { outcome: 'not-sent' });
       queueMicrotask(() => {
         if (this.#requests.drop(id) !== undefined) this.#requests.tell(sink, error);
       });
@@ -206,7 +206,9 @@ export class Channel implements Transport {
     const isLegacyHttp = this.hasPerRequestStream && this.#envelope === undefined;
     const abandoned = this.#end === undefined && isLegacyHttp ? this.#requests.ids() : [];
     this.#finish(
-      new WireError('connection_lost', this.#say('an open connection', 'its end: it was closed here')),
+      new WireError('connection_lost', this.#say('an open connection', 'its end: it was closed here'), {
+        outcome: 'unknown',
+      }),
       true,
     );
     if (abandoned.length > 0) await withinMs(Promise.all(abandoned.map((id) => this.#tellCancelled(id))), farewellMs);

@@ -8,7 +8,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
-import type { ErrorCode, ErrorDetails } from '../domain/errors.ts';
+import type { CallErrorOutcome, ErrorCode, ErrorDetails } from '../domain/errors.ts';
 import { refusalOf } from './transports/refusal.ts';
 import type { Refusal } from './transports/refusal.ts';
 import { clip } from './wire.ts';
@@ -151,26 +151,28 @@ function rewritten(error: HoldfastError, message: string, context: WireContext):
 }
 
 /** The same error under another code: what it means depends on when it came. */
-export function recoded(
-  error: HoldfastError,
-  code: ErrorCode,
-  changes: { readonly message?: string; readonly stderr?: string | undefined; readonly retryable?: boolean } = {},
-): WireError {
-  const {
-    message = error.message,
-    stderr = error.stderr,
-    retryable = code === error.code ? error.retryable : undefined,
-  } = changes;
-  return new WireError(code, message, {
+export function recoded(error: HoldfastError, code: ErrorCode, changes: Changes = {}): WireError {
+  const retryable = changes.retryable ?? (code === error.code ? error.retryable : undefined);
+  const stderr = changes.stderr ?? error.stderr;
+  const outcome = changes.outcome ?? error.outcome;
+  return new WireError(code, changes.message ?? error.message, {
     ...(retryable === undefined ? {} : { retryable }),
     cause: error,
     status: httpStatusOf(error),
     ...(error instanceof WireError ? { rpc: error.rpc } : {}),
     ...(stderr === undefined || stderr === '' ? {} : { stderr }),
-    ...(error.outcome === undefined ? {} : { outcome: error.outcome }),
+    ...(outcome === undefined ? {} : { outcome }),
     ...(error.issues === undefined ? {} : { issues: error.issues }),
     ...(error.data === undefined ? {} : { data: error.data }),
   });
+}
+
+/** What {@link recoded} replaces; the rest stays. */
+interface Changes {
+  readonly message?: string;
+  readonly stderr?: string | undefined;
+  readonly retryable?: boolean;
+  readonly outcome?: CallErrorOutcome;
 }
 
 /** Sockets and DNS put a string `code` somewhere in the chain of causes; `fetch` throws a TypeError over them. */

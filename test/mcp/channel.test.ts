@@ -282,8 +282,10 @@ describe('the end', () => {
     await nextCall();
     await opened.link.close();
 
-    expect((await failureOf(sent)).failure.code).toBe('connection_lost');
-    expect((await failureOf(call(opened.link, 'echo'))).failure.code).toBe('connection_lost');
+    const { failure } = await failureOf(sent);
+    const { failure: later } = await failureOf(call(opened.link, 'echo'));
+    expect(failure).toMatchObject({ code: 'connection_lost', outcome: 'unknown' });
+    expect(later).toMatchObject({ code: 'connection_lost', outcome: 'not-sent' });
     expect(server.closed).toBe(true);
     expect(opened.told.of('onClosed')).toEqual([]);
   });
