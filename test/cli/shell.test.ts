@@ -131,7 +131,7 @@ describe('commands', () => {
     await person.type('restart o', keys.tab);
     await person.sees(/restart one /);
     await person.type(keys.enter);
-    await person.sees(/one is ready\./);
+    expect(await person.sees(/is (\w+)\./)).toContain('one is ready.');
   });
 
   test('CL-1 says what was wrong, without a stack, and goes on', async () => {
@@ -167,7 +167,7 @@ describe('commands', () => {
     await person.type('call one/progress {"steps":4,"key":"k"}', keys.enter);
     await person.sees(/one\/progress \d+\.\d s 4\/4 \(100 %\) step 4/);
     server.release('k');
-    await person.sees(/done[\s\S]*holdfast> /);
+    expect(await person.sees(/holdfast> /)).toContain('done');
   });
 
   test('CL-1 shows every event while it is told to', async () => {
@@ -175,7 +175,7 @@ describe('commands', () => {
     await person.type('events on', keys.enter);
     await person.sees(/holdfast> /);
     await person.type('call one/echo text=x', keys.enter);
-    await person.sees(/step\.began[\s\S]*call\.started[\s\S]*call\.ended[\s\S]*step\.ended/);
+    expect(await person.sees(/step\.ended/)).toMatch(/step\.began[\s\S]*call\.started[\s\S]*call\.ended/);
   });
 });
 
@@ -250,7 +250,7 @@ describe('questions', () => {
     await person.sees(/\[1\] one asks for call call-1 \(form, generation 1\)/);
     await person.type('answer 1 {"name":"Ada"}', keys.enter);
     await person.sees(/Answer delivered\./);
-    await person.sees(/one\/ask ended:[\s\S]*Ada/);
+    expect(await person.sees(/one\/ask ended:[\s\S]*holdfast> /)).toContain('"name":"Ada"');
   });
 
   test('CL-1 EL-8 takes a form away when its question is gone', async () => {
@@ -261,7 +261,7 @@ describe('questions', () => {
     await server.crash();
     await person.sees(/no longer open[\s\S]*holdfast> /);
     await person.type('call one/echo text=again', keys.enter);
-    await person.sees(/[\r\n]again/);
+    expect(await person.sees(/[\r\n]again/)).not.toContain('What do you answer?');
   });
 });
 
@@ -276,7 +276,7 @@ describe('leaving', () => {
     await person.type('call one/ask', keys.enter);
     await person.sees(/Decide later/);
     await person.type(keys.ctrlC);
-    await person.sees(/aborted[\s\S]*holdfast> /);
+    expect(await person.sees(/holdfast> /)).toContain('aborted');
   });
 
   test('CL-1 RT-11 leaves at Ctrl-C with 130 and at the end of input or quit with 0, everything closed', async () => {
