@@ -48,6 +48,8 @@ export interface CallRecord extends NewCall {
   connection: LiveConnection | undefined;
   link: Link | undefined;
   key: RequestKey | undefined;
+  /** It went out, and no answer has shown that it did not arrive. */
+  wasSent: boolean;
   timer: unknown;
   withdraw: (() => void) | undefined;
   unlisten: (() => void) | undefined;
@@ -97,6 +99,7 @@ export class Calls {
         connection: undefined,
         link: undefined,
         key: undefined,
+        wasSent: false,
         timer: undefined,
         withdraw: undefined,
         unlisten: undefined,
@@ -225,7 +228,7 @@ export class Calls {
       record.resolve(ending.result);
       return;
     }
-    const failure = this.#ports.redactor.value(ending.failure);
+    const failure = this.#ports.redactor.value(knownEnding(record, ending.failure));
     this.#tellEnd(context.input, ending.outcome, { error: failure });
     record.reject(toError(failure));
   }
@@ -263,6 +266,7 @@ export class Calls {
     }
     const known: Failure = { ...failure, outcome: failure.outcome ?? failureOutcome(failure.code) };
     if (failure.code === 'session_lost' && connection !== undefined) {
+      record.wasSent = false;
       this.#ports.sessionLost(connection);
       record.ref?.send({ type: 'call.resend', outcome: 'not-sent', failure: { ...known, outcome: 'not-sent' } });
       return;
@@ -292,10 +296,11 @@ export class Calls {
     let inFlight = this.#inFlight.get(connection.id);
     if (inFlight === undefined) this.#inFlight.set(connection.id, (inFlight = new Set()));
     inFlight.add(record);
+    record.wasSent = true;
     record.key = link.send({ method: context.input.method, params: paramsOf(context) }, sink);
   }
 
-  /** A call that meets a server on its way up waits, within its limit, at most 10 s (RT-7). */
+  /** A call that meets a server on its way up waits, within its limit, at most 10 s (RT-7). Armed before that limit. */
   #sendWhenReady(record: CallRecord, context: CallContext, connection: LiveConnection): void {
     if (connection.state !== 'starting' && connection.state !== 'reconnecting') {
       this.#fail(record, unavailable(record, connection));
@@ -314,7 +319,7 @@ export class Calls {
     const timer = clock.setTimeout(() => {
       stop();
       this.#fail(record, unavailable(record, connection));
-    }, reconnectLimitMs);
+    }, Math.min(reconnectLimitMs, Math.max(0, context.remainingMs)));
     const stop = (): void => {
       connection.waiters.delete(check);
       clock.clearTimeout(timer);
@@ -344,6 +349,11 @@ export class Calls {
 
 /** JSON-RPC error code URLElicitationRequired. */
 const urlElicitationRequired = -32042;
+
+/** What ended before it was sent did not run, whatever ended it. */
+function knownEnding({ wasSent }: CallRecord, failure: Failure): Failure {
+  return failure.outcome === 'unknown' && !wasSent ? { ...failure, outcome: 'not-sent' } : failure;
+}
 
 class Sink {
   readonly calls: Calls;

@@ -76,8 +76,8 @@ export function createEffects(options: EffectsOptions): Effects {
     spawn: (input) => {
       send('connections', { type: 'fleet.spawn', id: input.connection, systemId: input.connection, input });
     },
-    restart: ({ id }) => {
-      send(id, { type: 'connection.restart', at: clock.now() });
+    retry: ({ id }) => {
+      send(id, { type: 'connection.retry', at: clock.now() });
     },
     close: ({ id }) => {
       send(id, { type: 'connection.close' });

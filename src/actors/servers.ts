@@ -65,8 +65,8 @@ export interface LiveConnection {
 export interface ServersPorts {
   /** Makes the actor of a connection. */
   spawn(input: ConnectionInput): void;
-  /** Tries a connection again that failed or waits. */
-  restart(connection: LiveConnection): void;
+  /** Tries a connection again now that failed or waits; leaves an attempt alone. */
+  retry(connection: LiveConnection): void;
   /** Ends a connection no runtime names. */
   close(connection: LiveConnection): void;
   now(): number;
@@ -187,7 +187,7 @@ export class Servers {
     planned.connection = connection;
     if (known === undefined) this.#start(connection);
     else if (known.state === 'failed' || known.state === 'authRequired' || known.state === 'reconnecting')
-      this.#ports.restart(known);
+      this.#ports.retry(known);
     return connection;
   }
 

@@ -46,8 +46,10 @@ export interface ConnectionContext {
   /** It was ready at least once: a loss reconnects. */
   readonly wasReady: boolean;
   readonly failure: Failure | null;
-  /** Attempts since it was last healthy. */
+  /** Waits for another attempt since it was last healthy. */
   readonly attempts: number;
+  /** Since it was last healthy, a loss was answered by an attempt without a wait: the next one waits. */
+  readonly triedAtOnce: boolean;
   readonly startedAt: number;
   readonly retryAt: number | null;
 }
@@ -58,7 +60,10 @@ export type ConnectionEvent =
   | { readonly type: 'link.failed'; readonly failure: Failure; readonly at: number; readonly jitter: number }
   | { readonly type: 'link.lost'; readonly failure: Failure; readonly at: number; readonly jitter: number }
   | { readonly type: 'connection.asked'; readonly question: Question }
+  /** Ends the link there is, if there is one, and opens another. */
   | { readonly type: 'connection.restart'; readonly at: number }
+  /** Tries again now what failed or waits; an attempt that is being made, or a live link, is left alone (N1). */
+  | { readonly type: 'connection.retry'; readonly at: number }
   | { readonly type: 'connection.close' }
   | DeadlinePassedEvent;
 
@@ -116,17 +121,21 @@ export const connectionMachine = setup({
     ),
     noteLoss: assign(
       ({ context }, params: { readonly failure: Failure; readonly at: number; readonly jitter: number }) => {
-        const attempts = params.at - context.startedAt >= healthyMs ? 0 : context.attempts;
+        const isHealthy = params.at - context.startedAt >= healthyMs;
+        const waits = !isHealthy && context.triedAtOnce;
+        const attempts = isHealthy ? 0 : context.attempts;
         return {
           failure: params.failure,
-          attempts: attempts + 1,
-          retryAt: attempts === 0 ? params.at : params.at + backoffMs(attempts - 1, params.jitter),
+          attempts: waits ? attempts + 1 : attempts,
+          triedAtOnce: true,
+          retryAt: waits ? params.at + backoffMs(attempts, params.jitter) : params.at,
         };
       },
     ),
     forgetRetry: assign({ retryAt: null }),
     beginAnew: assign((_, params: { readonly at: number }) => ({
       attempts: 0,
+      triedAtOnce: false,
       failure: null,
       retryAt: null,
       startedAt: params.at,
@@ -160,6 +169,7 @@ export const connectionMachine = setup({
     wasReady: false,
     failure: null,
     attempts: 0,
+    triedAtOnce: false,
     startedAt: input.at,
     retryAt: null,
   }),
@@ -251,19 +261,26 @@ export const connectionMachine = setup({
       entry: { type: 'announce', params: ({ context }) => ({ state: context.wasReady ? 'reconnecting' : 'failed' }) },
       invoke: { id: 'retry', src: 'deadline', input: ({ context }) => ({ at: context.retryAt ?? 0 }) },
       on: {
-        'deadline.passed': 'linked',
+        'deadline.passed': { target: 'linked', actions: 'forgetRetry' },
         'connection.restart': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } },
+        'connection.retry': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } },
       },
     },
     authRequired: {
       description: 'The server wants a credential it was not given; not tried again without one.',
       entry: { type: 'announce', params: { state: 'authRequired' } },
-      on: { 'connection.restart': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } } },
+      on: {
+        'connection.restart': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } },
+        'connection.retry': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } },
+      },
     },
     failed: {
       description: 'Did not start and is not tried again by itself: a replacement or restartServer does.',
       entry: { type: 'announce', params: { state: 'failed' } },
-      on: { 'connection.restart': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } } },
+      on: {
+        'connection.restart': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } },
+        'connection.retry': { target: 'linked', actions: { type: 'beginAnew', params: ({ event }) => event } },
+      },
     },
     restarting: {
       description: 'The old link is being closed before a new one is opened.',
