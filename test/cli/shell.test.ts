@@ -206,16 +206,10 @@ describe('questions', () => {
     await person.type(keys.down, keys.enter);
     await person.sees(/sure[\s\S]*No/);
     await person.type('y');
-    // Too short: the server's schema says three letters, and the form opens again with what was entered.
-    await person.sees(/\/name/);
+    // Too short: the schema says three letters, so that field is asked again, with what was entered.
+    await person.sees(/\/content\/name/);
     await person.sees(/name[\s\S]*Al/);
     await person.type('an', keys.enter);
-    await person.sees(/age[\s\S]*42/);
-    await person.type(keys.enter);
-    await person.sees(/colour[\s\S]*blue/);
-    await person.type(keys.enter);
-    await person.sees(/sure[\s\S]*No/);
-    await person.type(keys.enter);
     await person.sees(/Answer delivered\./);
     const shown = await person.sees(/holdfast> /);
     expect(shown).toContain('"action":"accept"');

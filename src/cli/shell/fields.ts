@@ -1,5 +1,5 @@
 /** The `requestedSchema` of a form as fields to ask, one after the other. Whether the answer fits is for the router to say. */
-import type { Json, JsonObject } from '../../index.ts';
+import type { JsonObject } from '../../index.ts';
 import { isObject } from '../values.ts';
 
 /** One choice of a list. */
@@ -114,6 +114,3 @@ export function numberProblem(text: string, field: Extract<Field, { kind: 'numbe
   if (field.maximum !== undefined && value > field.maximum) return `Enter at most ${field.maximum}.`;
   return undefined;
 }
-
-/** The value of a field as it goes into an answer. */
-export type FieldValue = Json | undefined;

@@ -87,13 +87,24 @@ async function askForm(elicitation: PendingElicitation, options: FormOptions, sh
       output: shared.output,
     });
   }
-  const content: Record<string, Json> = {};
-  for (const field of fieldsOf(elicitation.requestedSchema)) {
+  const fields = fieldsOf(elicitation.requestedSchema);
+  const wrong =
+    before === undefined ? fields : fields.filter((field) => before.issues.some((issue) => isAbout(issue, field)));
+  const content: Record<string, Json | undefined> = { ...before?.content };
+  // What no field explains can only be mended by looking at all of them.
+  for (const field of wrong.length === 0 ? fields : wrong) {
     const value = await askField(field, before?.content[field.name], shared);
     if (value.kind === 'interrupted') return value;
-    if (value.kind === 'value') content[field.name] = value.value;
+    content[field.name] = value.kind === 'value' ? value.value : undefined;
   }
-  return { kind: 'answer', answer: { action: 'accept', content } };
+  const given = Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
+  return { kind: 'answer', answer: { action: 'accept', content: given } };
+}
+
+/** Issues of an answer point into it: `/content/NAME`. */
+function isAbout(issue: Issue, field: Field): boolean {
+  const name = field.name.replaceAll('~', '~0').replaceAll('/', '~1');
+  return issue.path === `/content/${name}` || issue.path.startsWith(`/content/${name}/`);
 }
 
 type FieldResult =

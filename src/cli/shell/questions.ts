@@ -4,6 +4,7 @@
  * Owns the list as `elicitations$` last told it. One question is put at a time; a question that is settled elsewhere is
  * taken away from the screen.
  */
+import { setMaxListeners } from 'node:events';
 import type { Subscription } from 'rxjs';
 import type { ElicitationAnswer, PendingElicitation, RespondOutcome, Thread } from '../../index.ts';
 import type { Terminal } from '../terminal.ts';
@@ -53,6 +54,8 @@ export class Questions {
   /** Puts one question, again while the answer does not fit, and gives the answer. */
   async ask(elicitation: PendingElicitation, say: (text: string) => void): Promise<AskOutcome> {
     const controller = new AbortController();
+    // Every field of a form listens, one after the other.
+    setMaxListeners(0, controller.signal);
     const stop = this.onChange(() => {
       if (!this.#isOpen(elicitation)) controller.abort();
     });
