@@ -10,12 +10,11 @@ import { WireError, say, toWireError } from './errors.ts';
 import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
 import { listTools } from './listing.ts';
-import { paramHeadersOf, scanParamHeaders } from './param-headers.ts';
-import type { ParamHeader } from './param-headers.ts';
+import { MirroredCalls } from './mirrored-calls.ts';
 import type { ChannelStats } from './request-table.ts';
 import { isHttp, withRetries } from './retry.ts';
 import type { Warn } from './warnings.ts';
-import { clip, parseObject } from './wire.ts';
+import { parseObject } from './wire.ts';
 
 /** Methods a modern server does not know: notifications that only mean something to a session. */
 const legacyNotifications: ReadonlySet<string> = new Set([
@@ -39,15 +38,17 @@ export class LiveLink implements Link {
   readonly info: LinkInfo;
   readonly #options: LiveLinkOptions;
   readonly #channel: Channel;
-  readonly #mirrors: boolean;
-  #paramHeaders: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
+  /** For modern HTTP servers only. */
+  readonly #mirrored: MirroredCalls | undefined;
   #inventory: Inventory = { tools: [] };
 
   constructor(options: LiveLinkOptions) {
     this.#options = options;
     this.#channel = options.channel;
     this.info = infoOf(options);
-    this.#mirrors = this.info.era === 'modern' && options.channel.hasPerRequestStream;
+    const { server, channel, warn } = options;
+    if (this.info.era !== 'modern' || !channel.hasPerRequestStream) return;
+    this.#mirrored = new MirroredCalls({ server, channel, warn, refresh: () => this.list() });
   }
 
   get inventory(): Inventory {
@@ -92,12 +93,13 @@ export class LiveLink implements Link {
   }
 
   send(request: WireRequest, sink: RequestSink): RequestKey {
-    const headers = this.#mirrors && request.method === 'tools/call' ? this.#headersOf(request) : undefined;
-    return this.#channel.request(request, sink, headers);
+    if (this.#mirrored !== undefined && request.method === 'tools/call') return this.#mirrored.send(request, sink);
+    return this.#channel.request(request, sink);
   }
 
   cancel(key: RequestKey): void {
-    this.#channel.cancel(key);
+    if (this.#mirrored === undefined) this.#channel.cancel(key);
+    else this.#mirrored.cancel(key);
   }
 
   answer(id: string | number, reply: QuestionReply): void {
@@ -117,12 +119,6 @@ export class LiveLink implements Link {
     return this.#channel.close();
   }
 
-  #headersOf(request: WireRequest): Record<string, string> | undefined {
-    const name = request.params?.['name'];
-    const headers = typeof name === 'string' ? this.#paramHeaders.get(name) : undefined;
-    return headers === undefined ? undefined : paramHeadersOf(headers, request.params?.['arguments']);
-  }
-
   async #listTools(signal: AbortSignal | undefined): Promise<readonly ListedTool[]> {
     if (!isRecord(this.info.capabilities['tools'])) return [];
     const { ended, server, warn } = this.#options;
@@ -134,7 +130,7 @@ export class LiveLink implements Link {
       return result;
     };
     const tools = await listTools(page, server, warn);
-    return this.#mirrors ? this.#withParamHeaders(tools) : tools;
+    return this.#mirrored?.learn(tools) ?? tools;
   }
 
   /** A legacy server that is taken for a modern one may answer, but never names the type of its result. */
@@ -146,26 +142,6 @@ export class LiveLink implements Link {
 
   #errorOf(error: unknown): WireError {
     return toWireError(error, { server: this.#options.server, expected: 'a whole answer to "tools/list"' });
-  }
-
-  /** Leaves out tools whose header declarations are invalid, as the protocol demands of HTTP clients. */
-  #withParamHeaders(listed: readonly ListedTool[]): readonly ListedTool[] {
-    const byTool = new Map<string, readonly ParamHeader[]>();
-    const tools = listed.filter((tool) => {
-      const scan = scanParamHeaders(tool.inputSchema);
-      if (!scan.ok) {
-        const { server, warn } = this.#options;
-        warn(
-          'tool_dropped',
-          `Server "${server}": tool "${clip(tool.name, 80)}" cannot be used: ${scan.reason} The tool is not offered.`,
-        );
-        return false;
-      }
-      if (scan.headers.length > 0) byTool.set(tool.name, scan.headers);
-      return true;
-    });
-    this.#paramHeaders = byTool;
-    return tools;
   }
 }
 

@@ -278,6 +278,48 @@ describe('calls over HTTP', () => {
   });
 });
 
+describe('a modern server that knows a newer schema than was listed', () => {
+  /** The third request of a link: discovery, listing, call. */
+  const firstCall = 1_000_002;
+  const body = (id: number): string =>
+    JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_020, message: 'HeaderMismatch' } });
+  const refusal = { rpcMethod: 'tools/call', headers: { 'content-type': 'application/json' } };
+
+  test('H6 RT-8 a call refused for its headers is sent once more, after a new listing', async () => {
+    await using server = await serveHttp({ era: 'modern', tools: ['echo'] });
+    await using opened = await open(server.config);
+    server.setStatus(400, { ...refusal, body: body(firstCall) });
+    const result = await call(opened.link, 'echo', { text: 'x' }).result;
+
+    expect(result).toMatchObject({ content: [{ text: 'x' }] });
+    expect(requestsOf(server, 'tools/call')).toHaveLength(2);
+    expect(requestsOf(server, 'tools/list')).toHaveLength(2);
+    expect(server.calls('echo')).toBe(1);
+  });
+
+  test('H6 RT-8 a call refused twice fails, and is sent no third time', async () => {
+    await using server = await serveHttp({ era: 'modern', tools: ['echo'] });
+    await using opened = await open(server.config);
+    server.setStatus(400, { ...refusal, body: body(firstCall) });
+    server.setStatus(400, { ...refusal, body: body(firstCall + 2) });
+    const failed = await failureOf(call(opened.link, 'echo'));
+
+    expect(failed.rpc?.code).toBe(-32_020);
+    expect(requestsOf(server, 'tools/call')).toHaveLength(2);
+  });
+
+  test('RT-8 cancelling a call cancels its second attempt', async () => {
+    await using server = await serveHttp({ era: 'modern', tools: ['park'] });
+    await using opened = await open(server.config);
+    server.setStatus(400, { ...refusal, body: body(firstCall) });
+    const sent = call(opened.link, 'park', { key: 'a' });
+    await server.untilParked('a');
+    opened.link.cancel(sent.key);
+
+    expect(await server.until('cancelled')).toMatchObject({ tool: 'park' });
+  });
+});
+
 describe('a transport the caller made', () => {
   test.each(eras)(
     'CN-1 RT-8 an HTTP transport of the SDK works to a %s server, cut streams and cancels included',
