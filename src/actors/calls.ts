@@ -19,6 +19,8 @@ import type { Progress } from '../domain/tool.ts';
 import type { CallContext, CallEvent, CallInput } from '../machines/call-context.ts';
 import type { Facts } from './facts.ts';
 import { failureOutcome, reconnectLimitMs, unavailable } from './call-failures.ts';
+import { callInputOf } from './call-request.ts';
+import type { CallRequest } from './call-request.ts';
 import { checkResult } from './results.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 import { isUsable } from './servers.ts';
@@ -27,7 +29,7 @@ import type { Turn, Turns } from './turns.ts';
 
 /** A call as its caller hands it over. */
 export interface NewCall {
-  readonly input: Omit<CallInput, 'admitted' | 'at'>;
+  readonly input: CallRequest;
   readonly config: ServerConfig;
   readonly turn: Turn;
   /** A loss may be answered by sending it once more (RT-10). */
@@ -109,7 +111,7 @@ export class Calls {
       this.#records.set(input.call, record);
       if (signal !== undefined)
         record.unlisten = this.#ports.signals.listen(signal, () => this.abort(input.call, 'its signal was aborted'));
-      spawn({ ...input, admitted, at: this.#ports.clock.now() });
+      spawn(callInputOf(input, admitted, this.#ports.clock.now()));
     });
   }
 
@@ -390,7 +392,7 @@ function paramsOf({ input, round }: CallContext): JsonObject {
 }
 
 /** What every event of a call names. */
-export function callFacts(input: Omit<CallInput, 'admitted' | 'at'>): CallFacts {
+export function callFacts(input: CallRequest): CallFacts {
   const { step = '', call, request, name, server, tool } = input;
   return { step, call, ...(request === undefined ? {} : { request }), name, server, tool };
 }

@@ -10,7 +10,7 @@ export type CheckedResult =
 
 /** Checks a result lightly: its kind, and for a tool call that its content is content. */
 export function checkResult(method: string, server: string, result: JsonObject): CheckedResult {
-  const { resultType, ...rest } = result;
+  const { resultType } = result;
   if (resultType === 'input_required') return { kind: 'inputRequired' };
   if (resultType !== undefined && resultType !== 'complete') {
     return bad(
@@ -18,7 +18,7 @@ export function checkResult(method: string, server: string, result: JsonObject):
       `Expected a result of server "${server}", got one of type ${JSON.stringify(resultType)}, which is not supported for "${method}".`,
     );
   }
-  const complete = resultType === undefined ? result : rest;
+  const complete = plain(result);
   if (method !== 'tools/call') return { kind: 'complete', result: complete };
   const { content } = complete;
   if (content === undefined && complete['structuredContent'] !== undefined)
@@ -28,6 +28,13 @@ export function checkResult(method: string, server: string, result: JsonObject):
     'protocol_error',
     `Expected server "${server}" to return { content: [{ type, … }] }, got ${shapeOf(content)} as its content. This is a fault of the server.`,
   );
+}
+
+/** The result without what only says that it is one. Most have nothing to leave out, and are not copied. */
+function plain(result: JsonObject): JsonObject {
+  if (!('resultType' in result)) return result;
+  const { resultType, ...rest } = result;
+  return resultType === undefined ? result : rest;
 }
 
 function isBlock(block: unknown): boolean {

@@ -73,12 +73,9 @@ export function createFleet(child: AnyActorLogic, options: { readonly notify?: b
 
   function spawn(fleet: LiveFleet, event: Extract<FleetEvent, { type: 'fleet.spawn' }>, scope: Scope): void {
     if (fleet.draining || fleet.children[event.id] !== undefined) return;
-    const ref = createActor(child, {
-      parent: scope.self as AnyActorRef,
-      id: event.id,
-      input: event.input,
-      ...(event.systemId === undefined ? {} : { systemId: event.systemId }),
-    });
+    const { id, input, systemId } = event;
+    const parent = scope.self as AnyActorRef;
+    const ref = createActor(child, systemId === undefined ? { parent, id, input } : { parent, id, input, systemId });
     fleet.children[event.id] = ref;
     fleet.size += 1;
     scope.defer(() => {

@@ -19,6 +19,7 @@ import type {
 
 /** What the chart does in one place. */
 export interface Shortcut<TContext> {
+  /** The same object each time: a snapshot is prepared for each value. */
   readonly value: StateValue;
   readonly status: 'active' | 'done';
   readonly context: TContext;
@@ -56,18 +57,17 @@ export function withShortcuts<TMachine extends AnyStateMachine, TInput, TContext
   machine: TMachine,
   shortcuts: Shortcuts<TInput, TContext, TEvent>,
 ): TMachine {
-  const templates = new Map<string, AnyMachineSnapshot>();
+  const templates = new Map<StateValue, AnyMachineSnapshot>();
   const implementations = machine.implementations.actions as Record<string, Implementation>;
 
   function templateOf(shortcut: Shortcut<TContext>): AnyMachineSnapshot {
-    const key = typeof shortcut.value === 'string' ? shortcut.value : JSON.stringify(shortcut.value);
-    let template = templates.get(key);
+    let template = templates.get(shortcut.value);
     if (template === undefined) {
       template = {
         ...machine.resolveState({ value: shortcut.value, context: {}, status: shortcut.status }),
         error: undefined,
       } as AnyMachineSnapshot;
-      templates.set(key, template);
+      templates.set(shortcut.value, template);
     }
     return template;
   }
