@@ -37,17 +37,10 @@ export async function askPerson(elicitation: PendingElicitation, options: FormOp
         action: 'accept',
       }));
     case 'approval':
-      return choose(
-        shared,
-        [
-          { value: 'once', label: 'Approve once' },
-          { value: 'session', label: 'Approve for this session' },
-          { value: 'always', label: 'Approve always' },
-          decline,
-          later,
-        ],
-        (remember) => ({ action: 'accept', content: { remember } }),
-      );
+      return choose(shared, [{ value: 'once', label: 'Approve this call' }, decline, later], (remember) => ({
+        action: 'accept',
+        content: { remember },
+      }));
     case 'sampling':
       return choose(shared, [decline, later], () => ({ action: 'decline' }));
   }
