@@ -13,6 +13,7 @@ import type { ClientOffer, EraVerdict, Inventory, Link, LinkHandlers, OpenLink }
 import type { Redactor } from '../domain/redact.ts';
 import type { ConnectionEvent, OpenedFacts } from '../machines/connection.ts';
 import type { Facts } from './facts.ts';
+import type { Publications } from './publications.ts';
 import type { Questions } from './questions.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 
@@ -28,6 +29,7 @@ export interface LinkPorts {
   readonly redactor: Redactor;
   readonly servers: Servers;
   readonly questions: Questions;
+  readonly publications: Pick<Publications, 'isClosed'>;
   readonly verdicts: VerdictCache;
   readonly openLink: OpenLink;
   readonly offer: ClientOffer;
@@ -90,7 +92,17 @@ class LinkAttempt {
     this.#isStopped = true;
     this.#controller.abort();
     if (this.#connection.link === this.#link) this.#connection.link = undefined;
-    this.#ports.questions.linkGone(this.#connection, 'its server was closed');
+    this.#endQuestions();
+  }
+
+  /** Who let go of the link says how its questions end (EL-3). */
+  #endQuestions(): void {
+    const { questions, publications } = this.#ports;
+    const { discarded } = this.#connection;
+    if (publications.isClosed) questions.linkGone(this.#connection, 'the thread was closed', 'cancel');
+    else if (discarded !== undefined)
+      questions.linkGone(this.#connection, `its runtime was dropped: ${discarded}`, 'cancel');
+    else questions.linkGone(this.#connection, 'its server was closed');
   }
 
   /** Lives as long as anything of the attempt does. Never rejects. */

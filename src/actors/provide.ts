@@ -130,7 +130,8 @@ function provideCall(effects: Effects, elicitation: typeof elicitationMachine): 
         calls.announce(context, 'call.resumed');
       },
       cancelQuestions: ({ context }, { reason, expired }) => {
-        if (context.questions.length > 0) questions.cancelAll(context.questions, reason, expired);
+        const { questions: open, ending, input } = context;
+        if (open.length > 0) questions.cancelAll(open, reason, expired, ending === null ? undefined : input.call);
       },
       settleCall: ({ context }) => {
         calls.settle(context);
@@ -184,6 +185,7 @@ function provideRuntime(effects: Effects): typeof runtimeMachine {
         facts.tell({ type: 'runtime.stopped', generation: context.generation });
       },
       announceDiscarded: ({ context }, { reason }) => {
+        servers.noteDiscarded(context.generation, reason);
         facts.tell({ type: 'runtime.discarded', generation: context.generation, reason });
       },
     },

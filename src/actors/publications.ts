@@ -25,6 +25,11 @@ export class Publications {
     return this.#current;
   }
 
+  /** The thread takes nothing more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Resolves or rejects when it is known what became of a candidate. */
   wait(generation: number): Promise<Publication> {
     this.#failure = undefined;

@@ -27,6 +27,7 @@ import { PendingList } from './pending-list.ts';
 import { readQuestion } from './read-question.ts';
 import type { Servers } from './servers.ts';
 import type { LiveConnection } from './servers.ts';
+import { UrlQuestions, nothingToOpen, refusedSignIn } from './url-questions.ts';
 
 export interface QuestionsPorts {
   readonly clock: Clock;
@@ -57,9 +58,7 @@ export class Questions {
   readonly #requests = new Map<string, { readonly token: string; readonly answer: (reply: QuestionReply) => void }>();
   readonly #ofConnection = new Map<string, Set<string>>();
   readonly #candidates = new Map<string, readonly CallRecord[]>();
-  /** `connection elicitationId` of an open url question → its token, and the way back from there. */
-  readonly #urls = new Map<string, string>();
-  readonly #urlOf = new Map<string, string>();
+  readonly #urls = new UrlQuestions();
 
   constructor(ports: QuestionsPorts) {
     this.#ports = ports;
@@ -109,7 +108,7 @@ export class Questions {
     const { token } = question.elicitation;
     this.#requests.set(requestId(connection.id, asked.id), { token, answer });
     setOf(this.#ofConnection, connection.id).add(token);
-    if (question.elicitation.kind === 'url') this.#noteUrl(connection.id, asked.params, token);
+    if (question.elicitation.kind === 'url') this.#urls.note(connection.id, asked.params, token);
     this.#put(connection, question, record, attributed.attribution === 'ambiguous' ? inFlight : []);
   }
 
@@ -122,7 +121,7 @@ export class Questions {
 
   /** A url question was finished out of band: that is its acceptance. */
   completed(connection: LiveConnection, elicitationId: string): void {
-    const token = this.#urls.get(requestId(connection.id, elicitationId));
+    const token = this.#urls.tokenOf(connection.id, elicitationId);
     if (token !== undefined)
       this.#send(token, {
         type: 'elicitation.answer',
@@ -132,11 +131,12 @@ export class Questions {
       });
   }
 
-  /** The link of a connection is gone, and with it the way back. */
-  linkGone(connection: LiveConnection, reason: string): void {
+  /** The link of a connection is gone, and with it the way back: lost, or let go of on purpose (EL-3). */
+  linkGone(connection: LiveConnection, reason: string, how: 'expire' | 'cancel' = 'expire'): void {
     const tokens = this.#ofConnection.get(connection.id);
     if (tokens === undefined) return;
-    for (const token of tokens) this.#send(token, { type: 'elicitation.expire', reason, at: this.#ports.clock.now() });
+    for (const token of [...tokens])
+      this.#send(token, { type: `elicitation.${how}`, reason, at: this.#ports.clock.now() });
     this.#ofConnection.delete(connection.id);
   }
 
@@ -198,7 +198,7 @@ export class Questions {
     for (const [index, { elicitation }] of questions.entries()) {
       const entry = listed[index];
       if (record.connection !== undefined && entry !== undefined)
-        this.#noteUrl(record.connection.id, entry, elicitation.token);
+        this.#urls.note(record.connection.id, entry, elicitation.token);
     }
     record.ref?.send({ type: 'call.authorizationRequired', questions, at: this.#ports.clock.now() });
     return undefined;
@@ -251,7 +251,7 @@ export class Questions {
     const { elicitation, asker } = question;
     const { token, outcome, reason } = settlement;
     const wasShown = this.shown.remove(token);
-    this.#forgetUrl(token);
+    this.#urls.forget(token);
     if (asker.kind === 'request') this.#reply(asker, elicitation, settlement);
     this.#send('router', { type: 'router.settled', settlement });
     if (wasShown)
@@ -265,14 +265,21 @@ export class Questions {
     this.#candidates.delete(token);
   }
 
-  /** Settles the questions a call leaves behind. */
-  cancelAll(tokens: readonly string[], reason: string, expired: boolean): void {
+  /** Settles the open questions of a call that paused too long, or of one that ends: `ended` is its id. */
+  cancelAll(tokens: readonly string[], reason: string, expired: boolean, ended?: string): void {
     const at = this.#ports.clock.now();
     for (const token of tokens) {
+      const others = ended === undefined ? [] : this.#candidatesWithout(token, ended);
       // A question that may be another call's stays.
-      if (!expired && this.#candidates.has(token)) continue;
+      if (!expired && others.length > 0) continue;
       this.#send(token, { type: expired ? 'elicitation.expire' : 'elicitation.cancel', reason, at });
     }
+  }
+
+  #candidatesWithout(token: string, call: string): readonly CallRecord[] {
+    const left = this.#candidates.get(token)?.filter(({ input }) => input.call !== call);
+    if (left !== undefined) this.#candidates.set(token, left);
+    return left ?? [];
   }
 
   #reply(asker: Extract<Asker, { kind: 'request' }>, elicitation: PendingElicitation, settlement: Settlement): void {
@@ -330,21 +337,6 @@ export class Questions {
     };
   }
 
-  #noteUrl(connection: string, params: JsonObject, token: string): void {
-    const { elicitationId } = params;
-    if (typeof elicitationId !== 'string') return;
-    const id = requestId(connection, elicitationId);
-    this.#urls.set(id, token);
-    this.#urlOf.set(token, id);
-  }
-
-  #forgetUrl(token: string): void {
-    const id = this.#urlOf.get(token);
-    if (id === undefined) return;
-    this.#urlOf.delete(token);
-    if (this.#urls.get(id) === token) this.#urls.delete(id);
-  }
-
   #generationOf({ generations }: LiveConnection): number {
     return generations.size === 0 ? 0 : Math.min(...generations);
   }
@@ -361,16 +353,6 @@ export class Questions {
     const target: AnyActorRef | undefined = this.#ports.system().get(systemId);
     if (target?.getSnapshot().status === 'active') target.send(event);
   }
-}
-
-function nothingToOpen(server: string, name: string): Failure {
-  const message = `Server "${server}" wants a sign-in before "${name}", and listed nothing to open. Sign in at the server, then call again.`;
-  return { code: 'auth_required', message, retryable: false, outcome: 'failed' };
-}
-
-function refusedSignIn(server: string, name: string, why: string): Failure {
-  const message = `Server "${server}" wants a sign-in before "${name}", at a url that is not shown: ${why} The call did not run.`;
-  return { code: 'authorization_declined', message, retryable: false, outcome: 'not-sent' };
 }
 
 function requestId(connection: string, id: string | number): string {
