@@ -2,12 +2,12 @@
 import type { StateValue } from 'xstate';
 import type { CallContext, CallEvent, CallInput } from './call-context.ts';
 import { contextOf } from './call-context.ts';
-import type { Shortcut, Shortcuts } from './shortcut.ts';
+import type { Shortcut, ShortcutAction, Shortcuts } from './shortcut.ts';
 
 const running = { onWire: 'running' };
 const startActions = [{ type: 'announceStarted' }, { type: 'sendRequest' }, { type: 'armTimeLimit' }];
-const endActions = [
-  { type: 'disarmTimeLimit' },
+const endActions: readonly ShortcutAction[] = [
+  { type: 'disarmTimeLimit', leaves: true },
   { type: 'cancelQuestions', params: { reason: 'its call ended', expired: false } },
   { type: 'settleCall' },
 ];

@@ -31,6 +31,8 @@ export interface Shortcut<TContext> {
 export interface ShortcutAction {
   readonly type: string;
   readonly params?: unknown;
+  /** An exit action: it is given the context from before the transition. */
+  readonly leaves?: true;
 }
 
 export interface Shortcuts<TInput, TContext, TEvent> {
@@ -76,11 +78,13 @@ export function withShortcuts<TMachine extends AnyStateMachine, TInput, TContext
     shortcut: Shortcut<TContext>,
     event: unknown,
     scope: Scope,
-    children: Record<string, unknown>,
+    before: AnyMachineSnapshot,
   ): AnyMachineSnapshot {
     const { context } = shortcut;
-    for (const { type, params } of shortcut.actions) {
-      implementations[type]?.({ context, event, self: scope.self, system: scope.system }, params);
+    const { children } = before as Placed;
+    for (const { type, params, leaves } of shortcut.actions) {
+      const seen: unknown = leaves === true ? before.context : context;
+      implementations[type]?.({ context: seen, event, self: scope.self, system: scope.system }, params);
     }
     return { ...templateOf(shortcut), context, children, output: shortcut.output } as AnyMachineSnapshot;
   }
@@ -109,7 +113,7 @@ export function withShortcuts<TMachine extends AnyStateMachine, TInput, TContext
     transition(snapshot: AnyMachineSnapshot, event: AnyEventObject, scope: Scope): AnyMachineSnapshot {
       if (snapshot.status === 'active') {
         const shortcut = shortcuts.step((snapshot as Placed).value, snapshot.context as TContext, event as TEvent);
-        if (shortcut !== undefined) return take(shortcut, event, scope, (snapshot as Placed).children);
+        if (shortcut !== undefined) return take(shortcut, event, scope, snapshot);
       }
       return machine.transition(snapshot, event, scope as never) as AnyMachineSnapshot;
     },

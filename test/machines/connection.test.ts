@@ -1,7 +1,14 @@
 import { fromCallback, fromPromise } from 'xstate';
 import { describe, expect, test } from 'vitest';
 import type { Failure } from '../../src/domain/errors.ts';
-import { backoffMs, connectionMachine, createFleet, elicitationMachine, fleetChildren, healthyMs } from '../../src/machines/index.ts';
+import {
+  backoffMs,
+  connectionMachine,
+  createFleet,
+  elicitationMachine,
+  fleetChildren,
+  healthyMs,
+} from '../../src/machines/index.ts';
 import type { ConnectionInput, OpenedFacts } from '../../src/machines/index.ts';
 import { SimulatedClock } from '../../src/testing/index.ts';
 import {
@@ -193,7 +200,10 @@ describe('a start', () => {
     list(4, null);
     list(4, failure('limit_exceeded'));
     list(4, failure('protocol_error'));
-    expect(actor.getSnapshot().context).toMatchObject({ failure: { code: 'protocol_error' }, opened: { toolCount: 4 } });
+    expect(actor.getSnapshot().context).toMatchObject({
+      failure: { code: 'protocol_error' },
+      opened: { toolCount: 4 },
+    });
     list(5, null);
     expect(states()).toEqual(['starting', 'ready', 'degraded', 'ready']);
     expect(actor.getSnapshot().context).toMatchObject({ failure: null, opened: { toolCount: 5, failure: null } });
@@ -294,21 +304,24 @@ describe('restart and close', () => {
     expect(actor.getSnapshot().value).toEqual({ linked: 'ready' });
   });
 
-  test.each(['resolve', 'reject'] as const)('N2 H10 it is closed only once nothing is left of its link: %s', async (how) => {
-    const { open, actor, close, links, states } = connection();
-    open();
-    actor.send({ type: 'connection.close' });
-    expect(actor.getSnapshot().status).toBe('active');
-    expect(links).toEqual(['opened', 'stopped']);
-    actor.send({ type: 'connection.close' });
-    actor.send({ type: 'connection.restart', at: start });
-    expect(close.runs).toHaveLength(1);
-    if (how === 'resolve') close.last.resolve();
-    else close.last.reject(new Error('It stays.'));
-    await turn();
-    expect(actor.getSnapshot().status).toBe('done');
-    expect(states().at(-1)).toBe('closed');
-  });
+  test.each(['resolve', 'reject'] as const)(
+    'N2 H10 it is closed only once nothing is left of its link: %s',
+    async (how) => {
+      const { open, actor, close, links, states } = connection();
+      open();
+      actor.send({ type: 'connection.close' });
+      expect(actor.getSnapshot().status).toBe('active');
+      expect(links).toEqual(['opened', 'stopped']);
+      actor.send({ type: 'connection.close' });
+      actor.send({ type: 'connection.restart', at: start });
+      expect(close.runs).toHaveLength(1);
+      if (how === 'resolve') close.last.resolve();
+      else close.last.reject(new Error('It stays.'));
+      await turn();
+      expect(actor.getSnapshot().status).toBe('done');
+      expect(states().at(-1)).toBe('closed');
+    },
+  );
 
   test('H10 closing while it waits to try again leaves no timer', () => {
     const { fail, actor, clock } = connection();

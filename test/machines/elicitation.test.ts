@@ -153,9 +153,18 @@ describe('being open', () => {
   });
 
   test.each([
-    [{ type: 'elicitation.withdraw', reason: 'x', at: start + 9 }, { outcome: 'cancelled', reason: 'withdrawn' }],
-    [{ type: 'elicitation.cancel', reason: 'its call ended', at: start + 9 }, { outcome: 'cancelled', reason: 'its call ended' }],
-    [{ type: 'elicitation.expire', reason: 'its server went away', at: start + 9 }, { outcome: 'expired', reason: 'its server went away' }],
+    [
+      { type: 'elicitation.withdraw', reason: 'x', at: start + 9 },
+      { outcome: 'cancelled', reason: 'withdrawn' },
+    ],
+    [
+      { type: 'elicitation.cancel', reason: 'its call ended', at: start + 9 },
+      { outcome: 'cancelled', reason: 'its call ended' },
+    ],
+    [
+      { type: 'elicitation.expire', reason: 'its server went away', at: start + 9 },
+      { outcome: 'expired', reason: 'its server went away' },
+    ],
   ] as const)('E1 EL-3 EL-8 $0.type settles it with its reason', async (event, settlement) => {
     const question_ = await shown();
     question_.actor.send(event);

@@ -165,11 +165,12 @@ describe('R2', () => {
     expect(throughJson(context)).toEqual(context);
     const saved = throughJson((before.router.getPersistedSnapshot as () => unknown).call(before.router));
     const log = new SlotLog();
-    const after = createActor(logged(routerMachine, log), { snapshot: saved as never, input: { settledLimit: 1 } }).start();
+    const after = createActor(logged(routerMachine, log), {
+      snapshot: saved as never,
+      input: { settledLimit: 1 },
+    }).start();
     after.send({ type: 'router.respond', token: 'elc_b', answer: ada, at: start, ticket: 1 });
-    expect(replies(log)).toEqual([
-      { ticket: 1, outcome: { status: 'expired', reason: 'nobody answered in time' } },
-    ]);
+    expect(replies(log)).toEqual([{ ticket: 1, outcome: { status: 'expired', reason: 'nobody answered in time' } }]);
     expect(after.getSnapshot().context.open).toEqual({ elc_a: true });
     after.stop();
   });

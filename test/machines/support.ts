@@ -1,6 +1,14 @@
 /** What the tests of machines share: slots filled by a log, actors under a parent that listens, and plain inputs. */
 import { createActor } from 'xstate';
-import type { Actor, ActorLogic, AnyActorRef, AnyEventObject, AnyStateMachine, InspectionEvent, Snapshot } from 'xstate';
+import type {
+  Actor,
+  ActorLogic,
+  AnyActorRef,
+  AnyEventObject,
+  AnyStateMachine,
+  InspectionEvent,
+  Snapshot,
+} from 'xstate';
 import { deadlineLogic } from '../../src/actors/deadline.ts';
 import type { Failure } from '../../src/domain/errors.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
