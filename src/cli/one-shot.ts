@@ -73,6 +73,7 @@ export async function runCall(name: string, words: readonly string[], shot: OneS
     name,
     argumentsFor: (tool: ToolInfo) => parseWords(words, tool),
     say: (text) => void terminal.errors.write(`${text}\n`),
+    canDefer: false,
     suspend: nothing,
     resume: nothing,
   });

@@ -155,4 +155,14 @@ describe('the shell without a terminal', () => {
     expect(output).not.toContain('never');
     expect(output).not.toMatch(/\n\s+at /);
   });
+
+  test('CL-1 goes on after a question, since the next command may answer it', async () => {
+    await using server = scriptedServer();
+    const commands = 'call ask\nanswer 1 {"name":"Ada"}\nquestions\n';
+    const { code, output } = await run([], { one: server.config }, commands);
+    expect(code).toBe(0);
+    expect(output).toMatch(
+      /goes on in the background[\s\S]*Answer delivered\.[\s\S]*No open questions\.[\s\S]*ask ended:[\s\S]*Ada/,
+    );
+  });
 });

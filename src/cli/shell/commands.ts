@@ -111,6 +111,7 @@ async function call(rest: string, context: ShellContext): Promise<void> {
     name,
     argumentsFor: (tool) => parseArguments(args, tool),
     say: (text) => context.say(text),
+    canDefer: true,
     suspend: () => context.suspend(),
     resume: () => context.resume(),
   });
@@ -161,7 +162,7 @@ async function answer(rest: string, context: ShellContext): Promise<void> {
       );
     context.suspend();
     try {
-      await context.questions.ask(elicitation, (text) => context.say(text));
+      await context.questions.ask(elicitation, { say: (text) => context.say(text), canDefer: true });
     } finally {
       context.resume();
     }

@@ -4,7 +4,7 @@
  * F1 The step is pinned when the call begins and ended when it is over, so a replacement meanwhile does not touch it.
  * F2 `interrupt` aborts the call; a person who decides later leaves it running in the background.
  */
-import type { JsonObject, Thread, ToolInfo, ToolResult } from '../../index.ts';
+import type { JsonObject, PendingElicitation, Thread, ToolInfo, ToolResult } from '../../index.ts';
 import { ProgressLine } from '../progress-line.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -24,6 +24,8 @@ export interface ForegroundCallOptions {
   /** Makes the arguments, once the tool is known. */
   readonly argumentsFor: (tool: ToolInfo) => JsonObject;
   readonly say: (text: string) => void;
+  /** Whether the call may go on without the person: there is a prompt to answer its questions at later. */
+  readonly canDefer: boolean;
   /** Takes the terminal from the prompt, and gives it back. */
   readonly suspend: () => void;
   readonly resume: () => void;
@@ -35,6 +37,8 @@ export interface ForegroundCall {
   readonly end: Promise<CallEnd>;
   /** Resolves when the shell may go on: it is over, or it was sent to the background. */
   readonly foreground: Promise<'over' | 'background'>;
+  /** Whether a question is put while this call is in the foreground, since the call may be waiting on it. */
+  readonly concerns: (elicitation: PendingElicitation) => boolean;
   readonly interrupt: () => void;
 }
 
@@ -46,8 +50,11 @@ export function startCall(options: ForegroundCallOptions): ForegroundCall {
     (result): CallEnd => ({ kind: 'result', result }),
     (error: unknown): CallEnd => ({ kind: 'error', error }),
   );
-  const foreground = serveQuestions(options, { end, line, interrupt: () => controller.abort() });
-  return { end, foreground, interrupt: () => controller.abort() };
+  const interrupt = () => controller.abort();
+  const concerns = (elicitation: PendingElicitation) =>
+    elicitation.request === options.callId || elicitation.attribution !== 'call';
+  const foreground = serveQuestions(options, { end, line, interrupt, concerns });
+  return { end, foreground, interrupt, concerns };
 }
 
 /**
@@ -85,7 +92,7 @@ async function run(options: ForegroundCallOptions, signal: AbortSignal, line: Pr
 
 async function serveQuestions(
   options: ForegroundCallOptions,
-  call: { readonly end: Promise<CallEnd>; readonly line: ProgressLine; readonly interrupt: () => void },
+  call: Omit<ForegroundCall, 'foreground'> & { readonly line: ProgressLine },
 ): Promise<'over' | 'background'> {
   const { questions } = options;
   const seen = new Set<string>();
@@ -98,10 +105,10 @@ async function serveQuestions(
   });
   try {
     for (;;) {
-      const next = questions.open.find(
-        (elicitation) => elicitation.request === options.callId && !seen.has(elicitation.token),
-      );
+      const next = questions.open.find((elicitation) => call.concerns(elicitation) && !seen.has(elicitation.token));
       if (state.isOver) return 'over';
+      // Without a terminal there is no form: the next command may hold the answer.
+      if (next !== undefined && !options.terminal.isInteractive && options.canDefer) return 'background';
       if (next === undefined || !options.terminal.isInteractive) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -111,7 +118,7 @@ async function serveQuestions(
       seen.add(next.token);
       call.line.pause();
       options.suspend();
-      const outcome = await questions.ask(next, options.say);
+      const outcome = await questions.ask(next, { say: options.say, canDefer: options.canDefer });
       options.resume();
       if (outcome === 'interrupted') call.interrupt();
       if (outcome === 'later') return 'background';

@@ -15,11 +15,14 @@ export interface FormOptions {
   readonly terminal: Terminal;
   /** Takes the form away: the question was settled elsewhere. */
   readonly signal: AbortSignal;
+  /** Whether the question may be left open. */
+  readonly canDefer: boolean;
   /** What was wrong with the answer before, and that answer. */
   readonly before?: { readonly issues: readonly Issue[]; readonly content: JsonObject };
 }
 
 type Shared = { input: Terminal['input']; output: Terminal['output']; signal: AbortSignal };
+type Option = { readonly value: string; readonly label: string; readonly hint?: string };
 
 const later = { value: 'later', label: 'Decide later', hint: 'the question stays open' } as const;
 const decline = { value: 'decline', label: 'Decline' } as const;
@@ -28,21 +31,21 @@ const cancel = { value: 'cancel', label: 'Cancel', hint: 'neither yes nor no' } 
 /** Puts a question and resolves with what the person decided. */
 export async function askPerson(elicitation: PendingElicitation, options: FormOptions): Promise<FormResult> {
   const shared = { input: options.terminal.input, output: options.terminal.output, signal: options.signal };
+  const put = async (choices: readonly Option[], accept: (choice: string) => ElicitationAnswer) =>
+    choose(shared, [...choices, ...(options.canDefer ? [later] : [])], accept);
   note(bodyOf(elicitation), `${oneLine(elicitation.server, 60)} asks`, { output: shared.output });
   switch (elicitation.kind) {
     case 'form':
-      return askForm(elicitation, options, shared);
+      return askForm(elicitation, { before: options.before, shared, put });
     case 'url':
-      return choose(shared, [{ value: 'accept', label: 'I opened it: go on' }, decline, cancel, later], () => ({
-        action: 'accept',
-      }));
+      return put([{ value: 'accept', label: 'I opened it: go on' }, decline, cancel], () => ({ action: 'accept' }));
     case 'approval':
-      return choose(shared, [{ value: 'once', label: 'Approve this call' }, decline, later], (remember) => ({
+      return put([{ value: 'once', label: 'Approve this call' }, decline], (remember) => ({
         action: 'accept',
         content: { remember },
       }));
     case 'sampling':
-      return choose(shared, [decline, later], () => ({ action: 'decline' }));
+      return put([decline], () => ({ action: 'decline' }));
   }
 }
 
@@ -58,7 +61,7 @@ function bodyOf(elicitation: PendingElicitation): string {
 
 async function choose(
   shared: Shared,
-  options: { value: string; label: string; hint?: string }[],
+  options: Option[],
   accept: (choice: string) => ElicitationAnswer,
 ): Promise<FormResult> {
   const choice = await select({ message: 'What do you answer?', options, ...shared });
@@ -68,12 +71,15 @@ async function choose(
   return { kind: 'answer', answer: accept(choice) };
 }
 
-async function askForm(elicitation: PendingElicitation, options: FormOptions, shared: Shared): Promise<FormResult> {
-  const { before } = options;
+interface FormParts {
+  readonly before: FormOptions['before'];
+  readonly shared: Shared;
+  readonly put: (choices: readonly Option[], accept: (choice: string) => ElicitationAnswer) => Promise<FormResult>;
+}
+
+async function askForm(elicitation: PendingElicitation, { before, shared, put }: FormParts): Promise<FormResult> {
   if (before === undefined) {
-    const first = await choose(shared, [{ value: 'fill', label: 'Answer' }, decline, cancel, later], () => ({
-      action: 'accept',
-    }));
+    const first = await put([{ value: 'fill', label: 'Answer' }, decline, cancel], () => ({ action: 'accept' }));
     if (first.kind !== 'answer' || first.answer.action !== 'accept') return first;
   } else {
     log.error(before.issues.map((issue) => `${issue.path} ${plain(issue.message)}`).join('\n'), {

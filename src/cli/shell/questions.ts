@@ -1,8 +1,7 @@
 /**
  * The open questions of a thread, and the person's answers to them.
  *
- * Owns the list as `elicitations$` last told it. One question is put at a time; a question that is settled elsewhere is
- * taken away from the screen.
+ * One question is put at a time; a question that is settled elsewhere is taken away from the screen.
  */
 import { setMaxListeners } from 'node:events';
 import type { Subscription } from 'rxjs';
@@ -14,26 +13,32 @@ import { askPerson, type FormOptions } from './form.ts';
 /** How putting a question ended. */
 export type AskOutcome = 'answered' | 'later' | 'interrupted' | 'gone';
 
+/** How a question is put. */
+export interface AskOptions {
+  readonly say: (text: string) => void;
+  /** Whether it may be left open. */
+  readonly canDefer: boolean;
+}
+
 /** Keeps the open questions and puts them. */
 export class Questions {
   readonly #thread: Thread;
   readonly #terminal: Terminal;
   readonly #subscription: Subscription;
   readonly #listeners = new Set<() => void>();
-  #open: readonly PendingElicitation[] = [];
 
   constructor(thread: Thread, terminal: Terminal) {
     this.#thread = thread;
     this.#terminal = terminal;
-    this.#subscription = thread.elicitations$.subscribe((open) => {
-      this.#open = open;
+    this.#subscription = thread.elicitations$.subscribe(() => {
       for (const listener of this.#listeners) listener();
     });
   }
 
   /** The open questions, oldest first. */
   get open(): readonly PendingElicitation[] {
-    return this.#open;
+    // Not what the stream last told: that comes once a turn.
+    return this.#thread.snapshot().elicitations;
   }
 
   /** Calls back on every change, until the returned function is called. */
@@ -44,15 +49,15 @@ export class Questions {
 
   /** Finds a question by its number in the list, its token, or the start of its token. */
   find(text: string): PendingElicitation | undefined {
-    if (text === '') return this.#open[0];
+    if (text === '') return this.open[0];
     const number = Number(text);
-    if (Number.isInteger(number)) return this.#open[number - 1];
-    const matches = this.#open.filter((elicitation) => elicitation.token.startsWith(text));
+    if (Number.isInteger(number)) return this.open[number - 1];
+    const matches = this.open.filter((elicitation) => elicitation.token.startsWith(text));
     return matches.length === 1 ? matches[0] : undefined;
   }
 
   /** Puts one question, again while the answer does not fit, and gives the answer. */
-  async ask(elicitation: PendingElicitation, say: (text: string) => void): Promise<AskOutcome> {
+  async ask(elicitation: PendingElicitation, { say, canDefer }: AskOptions): Promise<AskOutcome> {
     const controller = new AbortController();
     // Every field of a form listens, one after the other.
     setMaxListeners(0, controller.signal);
@@ -66,6 +71,7 @@ export class Questions {
         const result = await askPerson(elicitation, {
           terminal: this.#terminal,
           signal: controller.signal,
+          canDefer,
           ...(before === undefined ? {} : { before }),
         });
         // The signal takes the form away as an interrupt would.
@@ -96,7 +102,7 @@ export class Questions {
   }
 
   #isOpen(elicitation: PendingElicitation): boolean {
-    return this.#open.some((open) => open.token === elicitation.token);
+    return this.open.some((open) => open.token === elicitation.token);
   }
 }
 

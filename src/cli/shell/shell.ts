@@ -12,6 +12,7 @@ import type { ResolvedConfig } from '../../config/index.ts';
 import { formatEvent, formatQuestion } from '../format.ts';
 import { oneLine, plain, type Terminal } from '../terminal.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
+import { deferred } from '../values.ts';
 import { commands, type ShellContext } from './commands.ts';
 import { completerOf } from './completion.ts';
 import type { CallEnd, ForegroundCall } from './foreground-call.ts';
@@ -57,6 +58,7 @@ class Shell implements ShellContext {
   readonly #input: LineInput;
   readonly #facts: Subscription;
   readonly #announced = new Set<string>();
+  readonly #background = new Set<Promise<unknown>>();
   #call: ForegroundCall | undefined;
   #isInterrupted = false;
   #areToolsStale = true;
@@ -89,6 +91,7 @@ class Shell implements ShellContext {
         if (line === undefined || this.#exitCode !== undefined) break;
         await this.#execute(line.trim());
       }
+      if (this.#exitCode === undefined && !this.terminal.isInteractive) await this.#awaitBackground();
     } finally {
       this.#input.end();
       await this.thread.close({ reason: 'the person left' });
@@ -142,10 +145,12 @@ class Shell implements ShellContext {
       return;
     }
     this.say(`${plain(name)} goes on in the background. "answer" puts its question again.`);
-    void call.end.then((end) => {
+    const told = call.end.then((end) => {
+      this.#background.delete(told);
       this.say(`${plain(name)} ended:`);
       tell(end);
     });
+    this.#background.add(told);
   }
 
   async #execute(line: string): Promise<void> {
@@ -158,6 +163,16 @@ class Shell implements ShellContext {
       await command.run(rest.trim(), this);
     } catch (error) {
       this.say(describeError(error, this.terminal));
+    }
+  }
+
+  /** At the end of a script: what was answered comes to its end; what still asks does not hold it up. */
+  async #awaitBackground(): Promise<void> {
+    while (this.#background.size > 0 && this.questions.open.length === 0) {
+      const changed = deferred<undefined>();
+      const stop = this.questions.onChange(() => changed.resolve(undefined));
+      await Promise.race([...this.#background, changed.promise]);
+      stop();
     }
   }
 
@@ -204,7 +219,7 @@ class Shell implements ShellContext {
     this.questions.open.forEach((elicitation, index) => {
       if (this.#announced.has(elicitation.token)) return;
       this.#announced.add(elicitation.token);
-      if (this.#call !== undefined && elicitation.request !== undefined && this.terminal.isInteractive) return;
+      if (this.terminal.isInteractive && this.#call?.concerns(elicitation) === true) return;
       this.say(
         `${formatQuestion(elicitation, index + 1, this.terminal)}\n${this.terminal.paint('dim', `Type "answer ${index + 1}".`)}`,
       );
