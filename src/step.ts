@@ -136,9 +136,7 @@ class PinnedStep extends ServerRequester implements Step {
         ? undefined
         : { repeatable: planned.config.retry === 'idempotent' && route.idempotent, lane: this.#laneOf(planned, route) },
     );
-    return effects.calls.start(call, (given) =>
-      calls.send({ type: 'fleet.spawn', id: given.call, input: given }),
-    );
+    return effects.calls.start(call, (given) => calls.send({ type: 'fleet.spawn', id: given.call, input: given }));
   }
 
   #needsApproval({ config }: PlannedServer, { tool, info }: ToolRoute): boolean {

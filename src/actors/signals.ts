@@ -1,4 +1,9 @@
-/** One abort listener a signal, however many calls share it: no listener warnings, no cost that grows (SPEC PE). */
+/**
+ * One abort listener a signal, however many calls share it: no listener warnings, no cost that grows (SPEC PE-4).
+ *
+ * - G1 A signal no call waits on has no listener after one turn of the event loop: a signal made by `AbortSignal.any` is kept
+ *   by the runtime for as long as somebody listens to it.
+ */
 
 export interface Signals {
   /** Runs `onAbort` when the signal aborts. The returned function lets go. */
@@ -12,7 +17,9 @@ interface Entry {
 
 /** Makes the table of the signals of one thread. */
 export function createSignals(): Signals {
-  const entries = new WeakMap<AbortSignal, Entry>();
+  const entries = new Map<AbortSignal, Entry>();
+  // Signals no call waits on. Not let go of at once: the next call on the same signal comes in the same turn as a rule.
+  const idle = new Set<AbortSignal>();
 
   function entryOf(signal: AbortSignal): Entry {
     const known = entries.get(signal);
@@ -28,12 +35,27 @@ export function createSignals(): Signals {
     return entry;
   }
 
+  function sweep(): void {
+    for (const signal of idle) {
+      const entry = entries.get(signal);
+      if (entry === undefined || entry.callbacks.size > 0) continue;
+      entries.delete(signal);
+      signal.removeEventListener('abort', entry.listener);
+    }
+    idle.clear();
+  }
+
+  function letGo(signal: AbortSignal): void {
+    if (idle.size === 0) setImmediate(sweep);
+    idle.add(signal);
+  }
+
   return {
     listen(signal, onAbort) {
       const { callbacks } = entryOf(signal);
       callbacks.add(onAbort);
       return () => {
-        callbacks.delete(onAbort);
+        if (callbacks.delete(onAbort) && callbacks.size === 0) letGo(signal);
       };
     },
   };
