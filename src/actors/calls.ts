@@ -21,10 +21,12 @@ import type { Facts } from './facts.ts';
 import { failureOutcome, reconnectLimitMs, unavailable } from './call-failures.ts';
 import { callInputOf } from './call-request.ts';
 import type { CallRequest } from './call-request.ts';
+import { InFlight } from './in-flight.ts';
 import { checkResult } from './results.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 import { isUsable } from './servers.ts';
 import type { Signals } from './signals.ts';
+import { Sink, WatchedSink } from './sinks.ts';
 import type { Turn, Turns } from './turns.ts';
 
 /** A call as its caller hands it over. */
@@ -77,11 +79,11 @@ export interface CallsPorts {
 export class Calls {
   readonly #ports: CallsPorts;
   readonly #records = new Map<string, CallRecord>();
-  /** Records with a request on the wire, by connection. */
-  readonly #inFlight = new Map<string, Set<CallRecord>>();
+  readonly #inFlight: InFlight;
 
   constructor(ports: CallsPorts) {
     this.#ports = ports;
+    this.#inFlight = new InFlight(ports.clock);
   }
 
   /** Makes the actor of a call through `spawn`; resolves with its result. */
@@ -125,7 +127,12 @@ export class Calls {
 
   /** Calls with a request on the wire of a connection. */
   inFlight(connection: string): Iterable<CallRecord> {
-    return this.#inFlight.get(connection) ?? [];
+    return this.#inFlight.of(connection);
+  }
+
+  /** Resolves when nothing is in flight on a link of a connection any more. */
+  whenIdle(connection: LiveConnection, link: Link): Promise<void> {
+    return this.#inFlight.whenIdle(connection.id, link);
   }
 
   /** Notes the actor of a call that has not been sent: it can be aborted. */
@@ -269,12 +276,17 @@ export class Calls {
     const known: Failure = { ...failure, outcome: failure.outcome ?? failureOutcome(failure.code) };
     if (failure.code === 'session_lost' && connection !== undefined) {
       record.wasSent = false;
-      this.#ports.sessionLost(connection);
+      // The first to find the session gone has it opened anew; the others find the new one.
+      if (connection.link === record.link) this.#ports.sessionLost(connection);
       record.ref?.send({ type: 'call.resend', outcome: 'not-sent', failure: { ...known, outcome: 'not-sent' } });
       return;
     }
     if (failure.code === 'connection_lost' && known.outcome === 'unknown' && record.repeatable) {
-      record.ref?.send({ type: 'call.resend', outcome: 'unknown', failure: known });
+      // A link that is gone settles its requests before it says so: the call is sent again by who knows of that.
+      queueMicrotask(() => {
+        if (this.#records.get(record.input.call) === record)
+          record.ref?.send({ type: 'call.resend', outcome: 'unknown', failure: known });
+      });
       return;
     }
     this.#fail(record, known);
@@ -295,9 +307,7 @@ export class Calls {
     record.link = link;
     const watched = record.onProgress !== undefined || this.#ports.facts.observed;
     const sink = watched ? new WatchedSink(this, record) : new Sink(this, record);
-    let inFlight = this.#inFlight.get(connection.id);
-    if (inFlight === undefined) this.#inFlight.set(connection.id, (inFlight = new Set()));
-    inFlight.add(record);
+    this.#inFlight.add(connection.id, record);
     record.wasSent = true;
     record.key = link.send({ method: context.input.method, params: paramsOf(context) }, sink);
   }
@@ -334,7 +344,7 @@ export class Calls {
   #offWire(record: CallRecord): void {
     if (record.key === undefined) return;
     record.key = undefined;
-    if (record.connection !== undefined) this.#inFlight.get(record.connection.id)?.delete(record);
+    if (record.connection !== undefined) this.#inFlight.delete(record.connection.id, record);
   }
 
   #fail(record: CallRecord, failure: Failure): void {
@@ -355,30 +365,6 @@ const urlElicitationRequired = -32042;
 /** What ended before it was sent did not run, whatever ended it. */
 function knownEnding({ wasSent }: CallRecord, failure: Failure): Failure {
   return failure.outcome === 'unknown' && !wasSent ? { ...failure, outcome: 'not-sent' } : failure;
-}
-
-class Sink {
-  readonly calls: Calls;
-  readonly record: CallRecord;
-
-  constructor(calls: Calls, record: CallRecord) {
-    this.calls = calls;
-    this.record = record;
-  }
-
-  onResult(result: JsonObject): void {
-    this.calls.onResult(this.record, result);
-  }
-
-  onFailure(failure: RequestFailure): void {
-    this.calls.onFailure(this.record, failure);
-  }
-}
-
-class WatchedSink extends Sink {
-  onProgress(progress: Progress): void {
-    this.calls.onProgress(this.record, progress);
-  }
 }
 
 function paramsOf({ input, round }: CallContext): JsonObject {

@@ -100,8 +100,9 @@ export function createEffects(options: EffectsOptions): Effects {
       questions.inputRequired(record, result);
     },
     authorizationRequired: (record, data) => questions.authorizationRequired(record, data),
-    sessionLost: ({ id }) => {
-      send(id, { type: 'connection.restart', at: clock.now() });
+    sessionLost: (connection) => {
+      connection.sessionLost = true;
+      send(connection.id, { type: 'connection.restart', at: clock.now() });
     },
   });
   const effects: Effects = {

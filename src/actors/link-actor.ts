@@ -12,6 +12,7 @@ import type { Failure } from '../domain/errors.ts';
 import type { ClientOffer, EraVerdict, Inventory, Link, LinkHandlers, OpenLink } from '../domain/link.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { ConnectionEvent, OpenedFacts } from '../machines/connection.ts';
+import type { Calls } from './calls.ts';
 import type { Facts } from './facts.ts';
 import type { Publications } from './publications.ts';
 import type { Questions } from './questions.ts';
@@ -29,6 +30,7 @@ export interface LinkPorts {
   readonly redactor: Redactor;
   readonly servers: Servers;
   readonly questions: Questions;
+  readonly calls: Pick<Calls, 'whenIdle'>;
   readonly publications: Pick<Publications, 'isClosed'>;
   readonly verdicts: VerdictCache;
   readonly openLink: OpenLink;
@@ -60,9 +62,12 @@ export function linkLogic(ports: LinkPorts): CallbackActorLogic<ConnectionEvent,
 /** Fills the `closeLink` slot: resolves when nothing is left of the link. */
 export function closeLinkLogic({
   servers,
-}: Pick<LinkPorts, 'servers'>): PromiseActorLogic<void, { readonly connection: string; readonly reason: string }> {
+  publications,
+}: Pick<LinkPorts, 'servers' | 'publications'>): PromiseActorLogic<void, { readonly connection: string; readonly reason: string }> {
   return fromPromise(async ({ input }) => {
-    await servers.connection(input.connection)?.gone;
+    const connection = servers.connection(input.connection);
+    await connection?.gone;
+    if (connection?.closing === true || publications.isClosed) await connection?.draining;
   });
 }
 
@@ -122,7 +127,7 @@ class LinkAttempt {
     }
     this.#opened(this.#link);
     await this.#stopped;
-    await this.#close(this.#link);
+    await this.#end(this.#link);
   }
 
   #open(): Promise<Link> {
@@ -145,6 +150,19 @@ class LinkAttempt {
     connection.link = link;
     this.#ports.servers.noteInventory(connection, link.inventory);
     this.#tell({ type: 'link.opened', facts: this.#factsOf(link, link.inventory), at: this.#ports.clock.now() });
+  }
+
+  /** A session that is gone takes nothing new; what was sent on it is let finish beside its successor (RT-10). */
+  async #end(link: Link): Promise<void> {
+    const connection = this.#connection;
+    if (!connection.sessionLost) {
+      await this.#close(link);
+      await connection.draining;
+      return;
+    }
+    connection.sessionLost = false;
+    const drained = this.#ports.calls.whenIdle(connection, link).then(() => this.#close(link));
+    connection.draining = Promise.all([connection.draining, drained]).then(() => undefined);
   }
 
   async #close(link: Link): Promise<void> {

@@ -58,6 +58,10 @@ export interface LiveConnection {
   tools: readonly ListedTool[];
   /** Settles when the link that was last opened, or is being opened, is gone. */
   gone: Promise<void>;
+  /** Its session was found gone: its link takes nothing new, and is closed when what is in flight on it has ended. */
+  sessionLost: boolean;
+  /** Settles when the links of lost sessions are closed. */
+  draining: Promise<void>;
   /** Who waits for it to be usable, or to fail. */
   readonly waiters: Set<() => void>;
 }
@@ -208,6 +212,8 @@ export class Servers {
       link: undefined,
       tools: [],
       gone: Promise.resolve(),
+      sessionLost: false,
+      draining: Promise.resolve(),
       waiters: new Set(),
     };
     this.#connections.set(connection.id, connection);
