@@ -10,14 +10,14 @@
  * - T4 It closes only after its steps, then its connections, have ended (H10).
  */
 import { assign, sendTo, setup } from 'xstate';
-import type { ActorRefFrom } from 'xstate';
-import { actorOf } from './actor-of.ts';
+import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { callMachine } from './call.ts';
 import type { CallInput, CallOutput } from './call-context.ts';
 import { connectionMachine } from './connection.ts';
 import { createFleet } from './fleet.ts';
 import type { FleetDrainedEvent, FleetSettledEvent } from './fleet.ts';
 import { notProvided } from './not-provided.ts';
+import { isRuntime } from './refs.ts';
 import { routerMachine } from './router.ts';
 import type { RouterInput } from './router.ts';
 import { runtimeMachine } from './runtime.ts';
@@ -137,11 +137,14 @@ export const threadMachine = threadSetup
           input: { step: event.step, generation },
         });
       }),
-      release: threadSetup.enqueueActions(({ event, system, enqueue }) => {
-        if (event.type !== 'fleet.settled' || event.output === undefined) return;
-        const { generation } = event.output as StepOutput | CallOutput;
-        const runtime = actorOf(system, runtimeId(generation));
-        if (runtime !== undefined) enqueue.sendTo(runtime, { type: 'runtime.release', id: event.child });
+      release: threadSetup.enqueueActions(({ event, self, enqueue }) => {
+        if (event.type !== 'fleet.settled') return;
+        // What failed has no output to name the runtime it held: only the one it did hold knows its id.
+        const held =
+          event.output === undefined ? undefined : runtimeId((event.output as StepOutput | CallOutput).generation);
+        const children: Record<string, AnyActorRef | undefined> = self.getSnapshot().children;
+        for (const [id, ref] of Object.entries(children))
+          if (isRuntime(ref) && (held ?? id) === id) enqueue.sendTo(ref, { type: 'runtime.release', id: event.child });
       }),
       beginRequest: threadSetup.enqueueActions(({ event, enqueue }) => {
         if (event.type !== 'request.begin') return;

@@ -31,10 +31,10 @@ interface Linked extends Child<typeof connectionMachine> {
   readonly close: HeldSlot<void>;
   /** Every start and stop of the link, in order. */
   readonly links: string[];
-  states(): readonly unknown[];
-  open(failure?: Failure): void;
-  fail(failure: Failure, jitter?: number): void;
-  lose(failure?: Failure, jitter?: number): void;
+  readonly states: () => readonly unknown[];
+  readonly open: (failure?: Failure) => void;
+  readonly fail: (failure: Failure, jitter?: number) => void;
+  readonly lose: (failure?: Failure, jitter?: number) => void;
 }
 
 function connection(more: Partial<ConnectionInput> = {}, snapshot?: unknown): Linked {

@@ -36,9 +36,9 @@ const workerMachine = setup({
 interface Office {
   readonly root: AnyActorRef;
   readonly heard: AnyEventObject[];
-  send(event: AnyEventObject): void;
-  names(): readonly string[];
-  fleet(): AnyActorRef;
+  readonly send: (event: AnyEventObject) => void;
+  readonly names: () => readonly string[];
+  readonly fleet: () => AnyActorRef;
 }
 
 /** A fleet of workers below a parent that writes down what it hears. */
@@ -53,9 +53,10 @@ function office(options: { readonly notify?: boolean; readonly snapshot?: unknow
       actors: { workers: createFleet(workerMachine, options.notify === undefined ? {} : { notify: options.notify }) },
     },
   );
-  const root: AnyActorRef = createActor(machine, {
-    ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot as never }),
-  }).start();
+  const root: AnyActorRef = createActor(
+    machine,
+    options.snapshot === undefined ? {} : { snapshot: options.snapshot as never },
+  ).start();
   const fleet = (): AnyActorRef => root.system.get('workers') as AnyActorRef;
   return {
     root,

@@ -11,9 +11,9 @@ interface Routed {
   readonly router: RouterActorRef;
   /** What responders were sent: token and event. */
   readonly answered: (readonly [string, AnyEventObject])[];
-  register(token: string): void;
-  respond(token: string, ticket?: number): void;
-  settle(token: string, outcome?: ElicitationOutcome, reason?: string): void;
+  readonly register: (token: string) => void;
+  readonly respond: (token: string, ticket?: number) => void;
+  readonly settle: (token: string, outcome?: ElicitationOutcome, reason?: string) => void;
 }
 
 /** A router with responders that only write down what reaches them. */

@@ -7,9 +7,9 @@ import type { Child } from './support.ts';
 
 interface Begun extends Child<typeof runtimeMachine> {
   readonly log: SlotLog;
-  begin(...servers: readonly RuntimeServer[]): void;
-  settle(server: string, state?: 'ready' | 'failed'): void;
-  reports(): readonly string[];
+  readonly begin: (...servers: readonly RuntimeServer[]) => void;
+  readonly settle: (server: string, state?: 'ready' | 'failed') => void;
+  readonly reports: () => readonly string[];
 }
 
 interface Options {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { fromPromise } from 'xstate';
 import type { AnyEventObject } from 'xstate';
 import { expect, test } from 'vitest';

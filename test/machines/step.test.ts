@@ -7,8 +7,8 @@ import type { Child } from './support.ts';
 
 interface Begun extends Child<typeof stepMachine> {
   readonly log: SlotLog;
-  call(id: string): void;
-  calls(): readonly { readonly id: string; send(event: AnyEventObject): void }[];
+  readonly call: (id: string) => void;
+  readonly calls: () => readonly { readonly id: string; send(event: AnyEventObject): void }[];
 }
 
 function step(snapshot?: unknown): Begun {

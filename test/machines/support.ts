@@ -94,7 +94,7 @@ export interface Child<TMachine extends AnyStateMachine> {
   readonly clock: SimulatedClock;
   /** What the parent was sent, oldest first. */
   readonly heard: readonly AnyEventObject[];
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** Starts a machine as the child of an actor that writes down what it hears. */
