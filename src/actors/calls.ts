@@ -193,9 +193,11 @@ export class Calls {
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
     const { clock } = this.#ports;
+    // A request that is sent again without a pause is still in the same stretch of time.
+    const elapsed = context.runningSince === null ? 0 : clock.now() - context.runningSince;
     record.timer = clock.setTimeout(
       () => self.send({ type: 'call.timedOut', at: clock.now() }),
-      Math.max(0, context.remainingMs),
+      Math.max(0, context.remainingMs - elapsed),
     );
   }
 
@@ -328,10 +330,13 @@ export class Calls {
         this.#fail(record, unavailable(record, connection));
       }
     };
-    const timer = clock.setTimeout(() => {
-      stop();
-      this.#fail(record, unavailable(record, connection));
-    }, Math.min(reconnectLimitMs, Math.max(0, context.remainingMs)));
+    const timer = clock.setTimeout(
+      () => {
+        stop();
+        this.#fail(record, unavailable(record, connection));
+      },
+      Math.min(reconnectLimitMs, Math.max(0, context.remainingMs)),
+    );
     const stop = (): void => {
       connection.waiters.delete(check);
       clock.clearTimeout(timer);

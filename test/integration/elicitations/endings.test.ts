@@ -55,7 +55,7 @@ describe.each(eras)('an asker that goes in the %s era', (era) => {
     expect(thread.snapshot().elicitations).toEqual([]);
   });
 
-  test('EL-8 EL-9 the question of a call that times out before it is shown is cancelled with it', async () => {
+  test('EL-8 EL-9 a question its reviewer holds back pauses the call, and is cancelled when the step ends', async () => {
     // The reviewer holds it back; its call is paused all the same.
     await using server = scriptedServer({ era });
     const reviewing = deferred<string>();

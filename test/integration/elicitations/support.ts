@@ -9,8 +9,8 @@ import type {
   ThreadOptions,
   ToolResult,
 } from '../../../src/index.ts';
-import { scriptedServer, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
-import type { ServerScript } from '../../../src/testing/index.ts';
+import { rawServer, scriptedServer, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
+import type { RawHandler, RawServer, ServerScript } from '../../../src/testing/index.ts';
 
 export type EventOf<TType extends ThreadEvent['type']> = Extract<ThreadEvent, { type: TType }>;
 
@@ -131,6 +131,23 @@ export async function place(where: Place, script: ServerScript): Promise<PlacedS
       return { config: server.config, [Symbol.asyncDispose]: () => server.close() };
     }
   }
+}
+
+/** A modern peer driven by hand; it offers one tool, `echo`, whose calls are up to `handler`. */
+export function modernPeer(handler: RawHandler): RawServer {
+  const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  return rawServer((message, self) => {
+    switch (message['method']) {
+      case 'server/discover':
+        self.reply(message, { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } });
+        return true;
+      case 'tools/list':
+        self.reply(message, { ...complete, tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
+        return true;
+      default:
+        return handler(message, self);
+    }
+  });
 }
 
 /** Random numbers that are the same in every run: 0 to 1. */
