@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findConfig, readConfig } from '../../src/config/index.ts';
 import { HoldfastError } from '../../src/domain/errors.ts';
@@ -301,4 +302,12 @@ describe('several files', () => {
     expect(Object.keys(config.servers)).toHaveLength(5_000);
     expect(Object.keys(config.misconfigured)).toHaveLength(5_000);
   });
+});
+
+test('CA-1 understands the quickstart wherever it is read from', async () => {
+  const folder = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
+  const config = await readConfig([join(folder, 'holdfast.json')]);
+  expect(Object.keys(config.servers)).toEqual(['everything', 'restaurant']);
+  expect(config.servers['everything']).toHaveProperty('cwd', folder);
+  expect([...config.warnings, ...Object.keys(config.misconfigured)]).toEqual([]);
 });
