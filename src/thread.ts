@@ -1,7 +1,7 @@
 /** The façade of a thread: promises and observables over its actors. The composition root of one conversation. */
 import { randomUUID } from 'node:crypto';
 import { createActor } from 'xstate';
-import type { AnyActorRef } from 'xstate';
+import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type {
   CloseOptions,
   Publication,
@@ -44,6 +44,8 @@ export interface SharedParts {
   readonly verdicts: VerdictCache;
   /** Called once the thread is closed. */
   onClosed?(): void;
+  /** Sees what XState tells of every actor, instead of `inspect`: for tests of the charts. */
+  readonly observe?: (event: InspectionEvent) => void;
 }
 
 /** Makes a thread over shared parts. Its servers start once the requests already received are read. */
@@ -95,6 +97,7 @@ class LiveThread extends ServerRequester implements Thread {
             now: () => clock.now(),
             send: options.inspect,
           });
+    const inspect = shared.observe ?? bridge?.inspect;
     this.#root = createActor(provideThread(this.#effects), {
       id: 'thread',
       clock,
@@ -103,7 +106,7 @@ class LiveThread extends ServerRequester implements Thread {
         graceMs: limits.startGraceMs ?? defaults.startGraceMs,
         settledLimit: limits.settledTokens ?? defaults.settledTokens,
       },
-      ...(bridge === undefined ? {} : { inspect: bridge.inspect }),
+      ...(inspect === undefined ? {} : { inspect }),
     }) as ThreadActorRef;
     this.#effects.bind(this.#root);
     this.#closed = this.#whenDone(shared);
