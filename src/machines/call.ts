@@ -75,6 +75,7 @@ const callSetup = setup({
       runningSince: null,
       pausedSince: context.pausedSince ?? params.at,
     })),
+    setQuestions: assign((_, params: { readonly questions: readonly string[] }) => params),
     noteQuestion: assign(({ context }, params: { readonly token: string }) => ({
       questions: [...context.questions, params.token],
     })),
@@ -121,13 +122,14 @@ export const callMachine = callSetup
           enqueue.spawnChild('elicitation', { id: token, systemId: token, input: question });
         }
         const tokens = questions.map((question) => question.elicitation.token);
-        enqueue.assign({ questions: [...context.questions, ...tokens] });
+        enqueue({ type: 'setQuestions', params: { questions: [...context.questions, ...tokens] } });
       }),
       dropQuestion: callSetup.enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'question.settled') return;
         const { token } = event.settlement;
         enqueue.stopChild(token);
-        enqueue.assign({ questions: context.questions.filter((open) => open !== token) });
+        const questions = context.questions.filter((open) => open !== token);
+        enqueue({ type: 'setQuestions', params: { questions } });
       }),
     },
   })

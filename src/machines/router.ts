@@ -8,8 +8,8 @@
  * - R2 Registering, routing and settling cost the same however many tokens are open (EL-12): the tables are changed in
  *   place, never copied, and hold plain data.
  */
-import { assign, setup } from 'xstate';
-import type { ActorRefFrom } from 'xstate';
+import { assign, sendTo, setup } from 'xstate';
+import type { ActorRefFrom, AnyActorRef, AnyEventObject } from 'xstate';
 import type { ElicitationAnswer, ElicitationOutcome, RespondOutcome } from '../domain/elicitation.ts';
 import { isoTime } from '../domain/question.ts';
 import type { Settlement } from '../domain/question.ts';
@@ -62,6 +62,11 @@ const routerSetup = setup({
     remember: assign(({ context, event }) =>
       event.type === 'router.settled' ? remembered(context, event.settlement) : {},
     ),
+    /** Declared, not made while another action runs: XState warns of that. */
+    tell: sendTo(
+      (_, params: { readonly to: AnyActorRef; readonly event: AnyEventObject }) => params.to,
+      (_, params) => params.event,
+    ),
   },
   guards: {
     isOpen: ({ context }, params: { readonly token: string }) => context.open[params.token] === true,
@@ -76,7 +81,11 @@ export const routerMachine = routerSetup
         const { token, answer, at, ticket } = event;
         const responder = actorOf(system, token);
         if (responder === undefined) enqueue({ type: 'reply', params: { ticket, outcome: { status: 'unknown' } } });
-        else enqueue.sendTo(responder, { type: 'elicitation.answer', answer, at, ticket });
+        else
+          enqueue({
+            type: 'tell',
+            params: { to: responder, event: { type: 'elicitation.answer', answer, at, ticket } },
+          });
       }),
     },
   })

@@ -136,7 +136,14 @@ export const runtimeMachine = setup({
       'G3 a discarded or failed candidate was never current',
     ],
   },
-  context: ({ input }) => ({ ...input, servers: [], graceEndsAt: null, graceIsOver: false, failsAt: null, holders: {} }),
+  context: ({ input }) => ({
+    ...input,
+    servers: [],
+    graceEndsAt: null,
+    graceIsOver: false,
+    failsAt: null,
+    holders: {},
+  }),
   initial: 'scheduled',
   on: {
     'runtime.hold': { actions: { type: 'hold', params: ({ event }) => event } },
@@ -184,7 +191,8 @@ export const runtimeMachine = setup({
           invoke: { id: 'grace', src: 'deadline', input: ({ context }) => ({ at: context.graceEndsAt ?? 0 }) },
         },
         failing: {
-          description: 'A required server failed: the others have a grace to say how they fare, so that every reason is told.',
+          description:
+            'A required server failed: the others have a grace to say how they fare, so that every reason is told.',
           invoke: { id: 'lastReasons', src: 'deadline', input: ({ context }) => ({ at: context.failsAt ?? 0 }) },
           on: { 'deadline.passed': '#runtime.failed' },
         },

@@ -10,7 +10,7 @@
  * - T4 It closes only after its steps, then its connections, have ended (H10).
  */
 import { assign, sendTo, setup } from 'xstate';
-import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { ActorRefFrom, AnyActorRef, AnyEventObject } from 'xstate';
 import { callMachine } from './call.ts';
 import type { CallInput, CallOutput } from './call-context.ts';
 import { connectionMachine } from './connection.ts';
@@ -80,6 +80,11 @@ const threadSetup = setup({
     announceClosed: notProvided,
     /** An actor failed that never should: said, and lived with (RT-12). */
     reportError: notProvided,
+    /** Declared, not made while another action runs: XState warns of that. */
+    tell: sendTo(
+      (_, params: { readonly to: string | AnyActorRef; readonly event: AnyEventObject }) => params.to,
+      (_, params) => params.event,
+    ),
     noteCandidate: assign((_, params: { readonly generation: number | null }) => ({ candidate: params.generation })),
     makeCurrent: assign((_, params: { readonly generation: number }) => ({
       generation: params.generation,
@@ -105,13 +110,13 @@ export const threadMachine = threadSetup
               ? event.reason
               : 'dropped';
         enqueue({ type: 'dropCandidate', params: { generation: context.candidate, reason } });
-        enqueue.sendTo(runtimeId(context.candidate), { type: 'runtime.discard', reason });
-        enqueue.assign({ candidate: null });
+        enqueue(told(runtimeId(context.candidate), { type: 'runtime.discard', reason }));
+        enqueue({ type: 'noteCandidate', params: { generation: null } });
       }),
       spawnCandidate: threadSetup.enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'runtime.replace') return;
         const { generation, publish } = event;
-        enqueue.assign({ candidate: generation });
+        enqueue({ type: 'noteCandidate', params: { generation } });
         enqueue.spawnChild('runtime', {
           id: runtimeId(generation),
           systemId: runtimeId(generation),
@@ -121,21 +126,23 @@ export const threadMachine = threadSetup
       publish: threadSetup.enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'runtime.settled') return;
         const replaced = context.generation;
-        enqueue.assign({ generation: event.generation, candidate: null });
-        enqueue.sendTo(runtimeId(event.generation), { type: 'runtime.publish' });
+        enqueue({ type: 'makeCurrent', params: { generation: event.generation } });
+        enqueue(told(runtimeId(event.generation), { type: 'runtime.publish' }));
         enqueue({ type: 'announcePublished', params: { generation: event.generation, replaced } });
-        if (replaced > 0) enqueue.sendTo(runtimeId(replaced), { type: 'runtime.retire' });
+        if (replaced > 0) enqueue(told(runtimeId(replaced), { type: 'runtime.retire' }));
       }),
       beginStep: threadSetup.enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'step.begin') return;
         const { generation } = context;
-        enqueue.sendTo(runtimeId(generation), { type: 'runtime.hold', id: event.step, kind: 'step' });
-        enqueue.sendTo('steps', {
-          type: 'fleet.spawn',
-          id: event.step,
-          systemId: stepSystemId(event.step),
-          input: { step: event.step, generation },
-        });
+        enqueue(told(runtimeId(generation), { type: 'runtime.hold', id: event.step, kind: 'step' }));
+        enqueue(
+          told('steps', {
+            type: 'fleet.spawn',
+            id: event.step,
+            systemId: stepSystemId(event.step),
+            input: { step: event.step, generation },
+          }),
+        );
       }),
       release: threadSetup.enqueueActions(({ event, self, enqueue }) => {
         if (event.type !== 'fleet.settled') return;
@@ -144,19 +151,19 @@ export const threadMachine = threadSetup
           event.output === undefined ? undefined : runtimeId((event.output as StepOutput | CallOutput).generation);
         const children: Record<string, AnyActorRef | undefined> = self.getSnapshot().children;
         for (const [id, ref] of Object.entries(children))
-          if (isRuntime(ref) && (held ?? id) === id) enqueue.sendTo(ref, { type: 'runtime.release', id: event.child });
+          if (isRuntime(ref) && (held ?? id) === id) enqueue(told(ref, { type: 'runtime.release', id: event.child }));
       }),
       beginRequest: threadSetup.enqueueActions(({ event, enqueue }) => {
         if (event.type !== 'request.begin') return;
         const { call, generation } = event.input;
-        enqueue.sendTo(runtimeId(generation), { type: 'runtime.hold', id: call, kind: 'request' });
-        enqueue.sendTo('requests', { type: 'fleet.spawn', id: call, systemId: call, input: event.input });
+        enqueue(told(runtimeId(generation), { type: 'runtime.hold', id: call, kind: 'request' }));
+        enqueue(told('requests', { type: 'fleet.spawn', id: call, systemId: call, input: event.input }));
       }),
       dropRuntime: threadSetup.enqueueActions(({ event, enqueue }) => {
         enqueue.stopChild((event as unknown as { readonly actorId: string }).actorId);
       }),
       retireCurrent: threadSetup.enqueueActions(({ context, enqueue }) => {
-        if (context.generation > 0) enqueue.sendTo(runtimeId(context.generation), { type: 'runtime.retire' });
+        if (context.generation > 0) enqueue(told(runtimeId(context.generation), { type: 'runtime.retire' }));
       }),
     },
   })
@@ -297,4 +304,9 @@ export function runtimeId(generation: number): string {
 /** The systemId of a step's actor. */
 export function stepSystemId(step: string): string {
   return `step/${step}`;
+}
+
+/** Sends an event to an actor, as an action. */
+function told(to: string | AnyActorRef, event: AnyEventObject) {
+  return { type: 'tell', params: { to, event } } as const;
 }
