@@ -24,7 +24,7 @@ import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, policyFor } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { PendingList } from './pending-list.ts';
-import { readQuestion } from './read-question.ts';
+import { readEntry, readQuestion, unofferedSampling } from './read-question.ts';
 import type { Servers } from './servers.ts';
 import type { LiveConnection } from './servers.ts';
 import { UrlQuestions, nothingToOpen, refusedSignIn } from './url-questions.ts';
@@ -142,33 +142,40 @@ export class Questions {
 
   /** A modern result asks for input: every entry becomes a question, or is answered here. */
   inputRequired(record: CallRecord, result: JsonObject): void {
+    const { server, name, generation } = record.input;
     const requests = isJsonObject(result['inputRequests']) ? result['inputRequests'] : {};
     const questions: Question[] = [];
-    const responses: Record<string, JsonObject> = {};
+    const responses: [string, JsonObject][] = [];
     for (const [key, entry] of Object.entries(requests)) {
-      const method = isJsonObject(entry) && typeof entry['method'] === 'string' ? entry['method'] : '';
-      const params = isJsonObject(entry) && isJsonObject(entry['params']) ? entry['params'] : {};
-      if (method === 'roots/list') responses[key] = { roots: this.#ports.roots().map((root) => ({ ...root })) };
+      const { method, params } = readEntry(entry);
+      if (method === 'sampling/createMessage' && this.#ports.sampling === undefined) {
+        const failure = unofferedSampling(server, name);
+        this.#refuse(server, failure.message);
+        record.ref?.send({ type: 'call.failed', outcome: 'failed', failure });
+        return;
+      }
+      const asked =
+        method === 'roots/list'
+          ? undefined
+          : this.#question(
+              server,
+              method,
+              params,
+              { attribution: 'call', generation, input: record.input },
+              { kind: 'round', key },
+            );
+      if (asked === undefined) responses.push([key, { roots: this.#ports.roots().map((root) => ({ ...root })) }]);
+      else if (typeof asked !== 'string') questions.push(asked);
       else {
-        const question = this.#question(
-          record.input.server,
-          method,
-          params,
-          { attribution: 'call', generation: record.input.generation, input: record.input },
-          { kind: 'round', key },
-        );
-        if (typeof question !== 'string') questions.push(question);
-        else {
-          this.#refuse(record.input.server, question);
-          responses[key] = { action: 'decline' };
-        }
+        this.#refuse(server, asked);
+        responses.push([key, { action: 'decline' }]);
       }
     }
     const { requestState } = result;
     record.ref?.send({
       type: 'call.inputRequired',
       questions,
-      responses,
+      responses: Object.fromEntries(responses),
       at: this.#ports.clock.now(),
       ...(requestState === undefined ? {} : { requestState }),
     });

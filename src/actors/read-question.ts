@@ -1,5 +1,6 @@
 /** Reads what a server asks into what a person is shown, or says why it cannot be (SPEC EL-4, EL-5, EL-10). */
 import type { PendingElicitation } from '../domain/elicitation.ts';
+import type { Failure } from '../domain/errors.ts';
 import { checkFormSchema } from '../domain/form-schema.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -10,6 +11,19 @@ export type AskedPart = Pick<
   PendingElicitation,
   'kind' | 'message' | 'requestedSchema' | 'url' | 'host' | 'hostUnicode' | 'params' | '_meta'
 >;
+
+/** One entry of a modern request for input; of what has another shape nothing is read. */
+export function readEntry(entry: unknown): { readonly method: string; readonly params: JsonObject } {
+  if (!isJsonObject(entry)) return { method: '', params: {} };
+  const { method, params } = entry;
+  return { method: typeof method === 'string' ? method : '', params: isJsonObject(params) ? params : {} };
+}
+
+/** A server asks for a model nobody offered it (ER-4). */
+export function unofferedSampling(server: string, name: string): Failure {
+  const message = `Server "${server}" asked for sampling during "${name}", which was not offered to it. Set "sampling" to offer it.`;
+  return { code: 'not_approved', message, retryable: false, outcome: 'failed' };
+}
 
 /** Longest message that is shown, in characters. */
 const maxMessageLength = 64 * 1024;
