@@ -1,0 +1,111 @@
+/** Very many open questions in one process: all stay, each gets its own answer. Nothing here is timed. */
+import { expect, test } from 'vitest';
+import { isRecord } from '../../../src/domain/json.ts';
+import { createThread } from '../../../src/index.ts';
+import { deferred, rawServer, scriptedServer } from '../../../src/testing/index.ts';
+import { answerOf, seeded, shuffled } from './support.ts';
+
+test('EL-12 H4 H5 100,000 questions of one server are open at once, and each is answered for itself, in random order', async () => {
+  const count = 100_000;
+  const answers = new Map<unknown, unknown>();
+  const allAnswered = deferred();
+  await using peer = rawServer(({ id, method, result }) => {
+    if (method !== undefined || !isRecord(result)) return false;
+    answers.set(id, isRecord(result['content']) ? result['content']['name'] : result['action']);
+    if (answers.size === count) allAnswered.resolve();
+    return true;
+  });
+  await using thread = createThread({ servers: { docs: peer.config }, limits: { settledTokens: 2 * count } });
+  const tokens: string[] = [];
+  const allShown = deferred();
+  thread.events$.subscribe((event) => {
+    if (event.type !== 'elicitation.opened') return;
+    tokens.push(event.elicitation.token);
+    if (tokens.length === count) allShown.resolve();
+  });
+  await thread.ready();
+  for (let id = 0; id < count; id += 1) {
+    peer.send({
+      jsonrpc: '2.0',
+      id: `q${String(id)}`,
+      method: 'elicitation/create',
+      params: { message: String(id), requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } },
+    });
+  }
+  await allShown.promise;
+  const open = thread.snapshot().elicitations;
+  expect(open).toHaveLength(count);
+  expect(new Set(tokens).size).toBe(count);
+
+  let delivered = 0;
+  for (const { token, message } of shuffled(open, seeded(12))) {
+    const { status } = await thread.respond(token, { action: 'accept', content: { name: `for ${message}` } });
+    if (status === 'delivered') delivered += 1;
+  }
+  await allAnswered.promise;
+  expect(delivered).toBe(count);
+  let right = 0;
+  for (let id = 0; id < count; id += 1) if (answers.get(`q${String(id)}`) === `for ${String(id)}`) right += 1;
+  expect(right).toBe(count);
+  expect(thread.snapshot().elicitations).toEqual([]);
+  const late = await thread.respond(tokens[0] ?? '', { action: 'decline' });
+  expect(late).toMatchObject({ status: 'settled', outcome: 'accepted' });
+});
+
+test('EL-12 H4 RT-9 10,000 calls wait for an answer each, count in no limit, and end with their own', async () => {
+  const count = 10_000;
+  await using server = scriptedServer({ era: 'modern', tools: ['ask'] });
+  await using thread = createThread({ servers: { docs: { ...server.config, parallel: true } } });
+  let shown = 0;
+  let wave = deferred();
+  thread.events$.subscribe((event) => {
+    if (event.type !== 'elicitation.opened') return;
+    shown += 1;
+    if (shown % 1_000 === 0) wave.resolve();
+  });
+  const step = await thread.beginStep();
+  const results: Promise<unknown>[] = [];
+  while (results.length < count) {
+    wave = deferred();
+    for (let index = 0; index < 1_000; index += 1) {
+      const message = String(results.length);
+      results.push(step.callTool('mcp__docs__ask', { message }).then(answerOf));
+    }
+    await wave.promise;
+  }
+  const open = thread.snapshot().elicitations;
+  expect(open).toHaveLength(count);
+  for (const { token, message } of shuffled(open, seeded(10)))
+    await thread.respond(token, { action: 'accept', content: { name: message } });
+  const answers = await Promise.all(results);
+  expect(answers).toEqual(
+    Array.from({ length: count }, (_, index) => ({ action: 'accept', content: { name: String(index) } })),
+  );
+});
+
+test('EL-12 H10 a thread closes with 20,000 questions open: each is settled once', async () => {
+  const count = 20_000;
+  await using peer = rawServer();
+  const thread = createThread({ servers: { docs: peer.config } });
+  const settled = new Map<string, number>();
+  let shown = 0;
+  const allShown = deferred();
+  thread.events$.subscribe((event) => {
+    if (event.type === 'elicitation.opened' && ++shown === count) allShown.resolve();
+    if (event.type === 'elicitation.settled') settled.set(event.token, (settled.get(event.token) ?? 0) + 1);
+  });
+  await thread.ready();
+  for (let id = 0; id < count; id += 1) {
+    peer.send({
+      jsonrpc: '2.0',
+      id,
+      method: 'elicitation/create',
+      params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+    });
+  }
+  await allShown.promise;
+  await thread.close();
+  expect(settled.size).toBe(count);
+  expect([...settled.values()].every((times) => times === 1)).toBe(true);
+  expect(thread.snapshot().elicitations).toEqual([]);
+});
