@@ -38,13 +38,19 @@ const pins: Readonly<Record<string, readonly string[]>> = {
   './inspector': ['createFrameRelay', 'createFrameServer', 'createInspectorBridge'],
   './testing': [
     'SimulatedClock',
+    'actorSystem',
+    'canonicalJson',
+    'createThreadTestModel',
     'deferred',
+    'describeViolation',
+    'explore',
     'rawServer',
     'readJournal',
     'scriptedServer',
     'scriptedToolNames',
     'serveHttp',
     'stdioServerConfig',
+    'throwsNothing',
   ],
 };
 
