@@ -50,6 +50,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'scriptedToolNames',
     'serveHttp',
     'stdioServerConfig',
+    'threadTestEventTypes',
     'throwsNothing',
   ],
 };
