@@ -35,6 +35,7 @@ export default defineConfig({
           name: 'package',
           include: ['test/package/**/*.test.ts'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
         },
       },
