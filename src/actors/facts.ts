@@ -68,7 +68,7 @@ export function createFacts(clock: Clock, redactor: Redactor): Facts {
     (error) => {
       warn(
         'listener_failed',
-        `A listener of events$ threw: ${messageOf(error)}. The thread goes on without it for this event.`,
+        `A listener of events$ threw: ${messageOf(error)}. The thread goes on; what it throws later is not reported.`,
       );
     },
   );

@@ -63,7 +63,7 @@ export class Questions {
   constructor(ports: QuestionsPorts) {
     this.#ports = ports;
     this.shown = new PendingList((error) => {
-      ports.facts.warn('listener_failed', `A listener of elicitations$ threw: ${String(error)}. The thread goes on.`);
+      ports.facts.warn('listener_failed', `A listener of elicitations$ threw: ${String(error)}. The thread goes on; what it throws later is not reported.`);
     });
   }
 

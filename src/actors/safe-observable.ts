@@ -4,7 +4,11 @@ import type { Observer, Operator, Subscription, TeardownLogic } from 'rxjs';
 
 type Report = (error: unknown) => void;
 
-/** Makes an observable, safe through `pipe` too, whose subscribers' errors go to `report`. */
+/**
+ * Makes an observable, safe through `pipe` too, whose subscribers' errors go to `report`.
+ *
+ * Of one subscription only the first is reported: the report may itself be something the subscriber is given.
+ */
 export function safeObservable<T>(
   subscribe: (subscriber: Observer<T>) => TeardownLogic,
   report: Report,
@@ -32,24 +36,26 @@ class SafeObservable<T> extends Observable<T> {
     const given = (typeof observer === 'function' ? { next: observer, error, complete } : (observer ?? {})) as Partial<
       Observer<T>
     >;
+    let isReported = false;
+    const guard = (run: () => void): void => {
+      try {
+        run();
+      } catch (error) {
+        if (isReported) return;
+        isReported = true;
+        this.#report(error);
+      }
+    };
     return super.subscribe({
       next: (value) => {
-        this.#guard(() => given.next?.(value));
+        guard(() => given.next?.(value));
       },
       error: (reason: unknown) => {
-        this.#guard(() => given.error?.(reason));
+        guard(() => given.error?.(reason));
       },
       complete: () => {
-        this.#guard(() => given.complete?.());
+        guard(() => given.complete?.());
       },
     });
-  }
-
-  #guard(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.#report(error);
-    }
   }
 }
