@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/index.ts';
 import { rawServer, scriptedServer } from '../../../src/testing/index.ts';
-import { answerOf, eras, watched } from './support.ts';
+import { answerOf, eras, errorOf, watched } from './support.ts';
 
 const everyField = {
   type: 'object',
@@ -180,4 +180,42 @@ test('EL-4 RT-12 a legacy peer that asks nonsense hears an error for each, and i
   const step = await watch.thread.beginStep();
   expect(answerOf(await step.callTool('mcp__docs__echo'))).toEqual(asks.map(() => true));
   expect(watch.of('elicitation.opened')).toEqual([]);
+});
+
+describe('an answer that is no JSON', () => {
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  const deep = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`) as unknown;
+  const throws = {
+    get now(): string {
+      throw new Error('not to be read');
+    },
+  };
+
+  test.each([
+    ['a big integer', { a: 1n }],
+    ['a circle', circular],
+    ['a function', { a: () => 1 }],
+    ['a number that is none', { a: [Number.NaN] }],
+    ['a class', { a: new Map() }],
+    ['a date', { a: new Date(0) }],
+    ['a depth nobody asked for', deep],
+    ['a trap', throws],
+  ])('EL-3 RT-12 (%s) is invalid, in its content and in its _meta, and leaves the question open', async (_, value) => {
+    await using server = scriptedServer();
+    await using watch = watched({ servers: { docs: server.config }, sampling: 'ask' });
+    const { thread } = watch;
+    const step = await thread.beginStep();
+    const sampled = errorOf(step.callTool('mcp__docs__sample'));
+    const first = await watch.nextQuestion();
+    for (const answer of [
+      { action: 'accept', content: value },
+      { action: 'accept', content: {}, _meta: value },
+      { action: 'decline', _meta: value },
+    ]) {
+      expect(await thread.respond(first.token, answer as never)).toMatchObject({ status: 'invalid' });
+    }
+    expect(await thread.respond(first.token, { action: 'decline' })).toEqual({ status: 'delivered' });
+    expect(await sampled).toMatchObject({ outcome: 'failed' });
+  });
 });

@@ -1,6 +1,6 @@
 /** Approvals: questions of Holdfast's own, put before a call is sent, through the same router. */
 import { describe, expect, test } from 'vitest';
-import type { ApprovalMode, Policy, ServerConfig } from '../../../src/index.ts';
+import type { ApprovalMode, Policy, ServerSettings } from '../../../src/index.ts';
 import { scriptedServer, SimulatedClock } from '../../../src/testing/index.ts';
 import { ada, answerOf, eras, errorOf, textOf, turn, watched } from './support.ts';
 
@@ -185,10 +185,10 @@ describe('who decides on approvals', () => {
 
 describe('modes', () => {
   /** The tools whose call is put to the person. */
-  async function asked(policy: Policy, settings: Partial<ServerConfig>): Promise<readonly string[]> {
+  async function asked(policy: Policy, settings: ServerSettings): Promise<readonly unknown[]> {
     const tools = ['echo', 'destructive', 'idempotent', 'count'] as const;
     await using server = scriptedServer({ tools });
-    await using watch = watched({ servers: { docs: { ...server.config, ...settings } as ServerConfig }, policy });
+    await using watch = watched({ servers: { docs: { ...server.config, ...settings } }, policy });
     const { thread } = watch;
     thread.events$.subscribe((event) => {
       if (event.type === 'elicitation.opened') void thread.respond(event.elicitation.token, { action: 'accept' });
@@ -196,7 +196,7 @@ describe('modes', () => {
     const step = await thread.beginStep();
     for (const tool of tools) await step.callTool(`mcp__docs__${tool}`);
     await turn();
-    return watch.of('elicitation.opened').map(({ elicitation }) => String(elicitation.params?.['tool']));
+    return watch.of('elicitation.opened').map(({ elicitation }) => elicitation.params?.['tool']);
   }
 
   test.each([

@@ -4,7 +4,7 @@ import { createHost } from '../../../src/index.ts';
 import type { PendingElicitation } from '../../../src/index.ts';
 import { rawServer, scriptedServer } from '../../../src/testing/index.ts';
 import type { RawMessage, RawServer } from '../../../src/testing/index.ts';
-import { ada, answerOf, eras, seeded, shuffled, watched, WatchedThread } from './support.ts';
+import { ada, answerOf, eras, seeded, shuffled, watched } from './support.ts';
 
 /** A legacy peer whose every call asks one question, always under the same native id; the answer is the result. */
 function asksAsSeven(): RawServer {
@@ -231,7 +231,7 @@ describe('outcomes of respond', () => {
 
   test('EL-3 the memory of settled tokens is bounded: the oldest become unknown', async () => {
     await using server = scriptedServer();
-    await using watch: WatchedThread = watched({ servers: { docs: server.config }, limits: { settledTokens: 4 } });
+    await using watch = watched({ servers: { docs: server.config }, limits: { settledTokens: 4 } });
     const { thread } = watch;
     const step = await thread.beginStep();
     const tokens: string[] = [];
