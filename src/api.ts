@@ -55,6 +55,7 @@ export interface RuntimeServers {
   readonly secrets?: readonly string[];
 }
 
+/** What a thread is made with. */
 export interface ThreadOptions extends Partial<RuntimeServers> {
   /** Default: random. Of {@link RuntimeServers}: default none. */
   readonly id?: string;
@@ -71,18 +72,21 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
   readonly clock?: Clock;
 }
 
+/** The defaults of the threads of a host. */
 export interface HostOptions {
   readonly limits?: Limits;
   readonly policy?: Policy;
   readonly clock?: Clock;
 }
 
+/** How long to wait for the first runtime. */
 export interface ReadyOptions {
   /** Default `limits.readyTimeoutMs`; counts from the call. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
+/** How a runtime is replaced. */
 export interface ReplaceOptions {
   /** `settled` waits as SPEC RT-3 says; `immediate` publishes at once. Default `settled`. */
   readonly publish?: 'settled' | 'immediate';
@@ -98,6 +102,7 @@ export interface Publication {
   readonly replaced?: number;
 }
 
+/** What a call is made with. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Whole milliseconds, 1 to 2^31-1. Default: the server's `callTimeoutMs`. The smaller one holds. */
@@ -108,17 +113,20 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
+/** What bounds a request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }
 
+/** How a listing is read. */
 export interface ListOptions extends RequestOptions {
   readonly cursor?: string;
   /** Follow every page, within SPEC CN-4. Default false. */
   readonly all?: boolean;
 }
 
+/** How a thread is closed. */
 export interface CloseOptions {
   /** Shown in the reasons of what the close ends. */
   readonly reason?: string;

@@ -7,7 +7,7 @@
  */
 export { createHost, createThread } from './host.ts';
 export { errorCodes, HoldfastError } from './domain/errors.ts';
-export { approvalModes, defaults } from './domain/config.ts';
+export { approvalModes, defaults, httpTransports, protocolModes } from './domain/config.ts';
 export type {
   CallOptions,
   Clock,
@@ -67,6 +67,7 @@ export type {
   CallProgressedEvent,
   ElicitationOpenedEvent,
   ElicitationSettledEvent,
+  Fact,
   ResourceUpdatedEvent,
   RuntimeEvent,
   ServerChangedEvent,

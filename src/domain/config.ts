@@ -2,12 +2,17 @@
 
 /** How calls are approved before they are sent (SPEC PO-1). */
 export const approvalModes = ['auto', 'prompt', 'approve', 'writes'] as const;
+/** How calls are approved before they are sent. */
 export type ApprovalMode = (typeof approvalModes)[number];
 
+/** The values of `protocol`. */
 export const protocolModes = ['auto', 'legacy', '2026-07-28'] as const;
+/** Which protocol era is spoken with a server. */
 export type ProtocolMode = (typeof protocolModes)[number];
 
+/** The values of `transport` for servers with a url. */
 export const httpTransports = ['http', 'sse', 'auto'] as const;
+/** Which HTTP transport a server is reached with. */
 export type HttpTransport = (typeof httpTransports)[number];
 
 /** The shape of an MCP transport: what the SDKs call `Transport`. */
@@ -40,6 +45,7 @@ export interface StdioServer {
   readonly cwd?: string;
 }
 
+/** How a server is signed in to. */
 export interface OAuthConfig {
   readonly clientId?: string;
   readonly scopes?: readonly string[];
@@ -65,6 +71,7 @@ export interface GivenTransportServer {
   readonly transport: McpTransport;
 }
 
+/** A server that runs in this process. */
 export interface InMemoryServer {
   readonly inMemory: McpServerFactory;
 }
@@ -95,6 +102,7 @@ export interface ServerSettings {
   readonly tools?: ToolSettings;
 }
 
+/** Which tools of a server are offered, and how their calls are approved. */
 export interface ToolSettings {
   /** Raw names. Absent: all. */
   readonly allow?: readonly string[];
@@ -109,6 +117,7 @@ export type ServerConfig = (StdioServer | HttpServer | GivenTransportServer | In
 /** Server name → configuration. */
 export type ServerMap = Readonly<Record<string, ServerConfig>>;
 
+/** Which questions reach the person. */
 export interface ElicitationPolicy {
   /** Decline every question without showing it. Default false. */
   readonly autoDeny?: boolean;
@@ -122,6 +131,7 @@ export interface ElicitationPolicy {
   readonly unattendedMs?: number;
 }
 
+/** What is decided without the person, or asked of the person. */
 export interface Policy {
   readonly approval?: ApprovalMode;
   readonly elicitation?: ElicitationPolicy;
@@ -131,6 +141,7 @@ export interface Policy {
   readonly trust?: readonly string[];
 }
 
+/** Bounds of a thread. Every one has a default. */
 export interface Limits {
   /** How long `ready` and the first `beginStep` wait for the first runtime. Default 60,000. */
   readonly readyTimeoutMs?: number;

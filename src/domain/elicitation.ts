@@ -2,6 +2,7 @@
 import type { Issue } from './errors.ts';
 import type { JsonObject } from './json.ts';
 
+/** What kind of answer a question wants. */
 export type ElicitationKind = 'form' | 'url' | 'approval' | 'sampling';
 
 /**
@@ -43,6 +44,7 @@ export interface PendingElicitation {
   readonly _meta?: JsonObject;
 }
 
+/** What a person says to a question. */
 export type ElicitationAnswer =
   | { readonly action: 'accept'; readonly content?: JsonObject; readonly _meta?: JsonObject }
   | { readonly action: 'decline'; readonly _meta?: JsonObject }

@@ -33,6 +33,7 @@ export const errorCodes = [
   'internal',
 ] as const;
 
+/** One of the stable error codes. */
 export type ErrorCode = (typeof errorCodes)[number];
 
 /**
@@ -51,6 +52,7 @@ export interface Issue {
   readonly message: string;
 }
 
+/** What an error carries beside its code and message. */
 export interface ErrorDetails {
   /** Whether the same request may succeed later. Default by code, see {@link isRetryable}. */
   readonly retryable?: boolean;

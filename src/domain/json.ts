@@ -2,6 +2,7 @@
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }

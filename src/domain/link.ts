@@ -21,6 +21,7 @@ export interface ClientOffer {
   readonly roots: boolean;
 }
 
+/** What a link is opened with. */
 export interface OpenLinkOptions {
   readonly server: string;
   readonly config: ServerConfig;
@@ -48,6 +49,7 @@ export interface ServerQuestion {
 export type QuestionReply =
   { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } };
 
+/** Where a link puts what the server sends without being asked. */
 export interface LinkHandlers {
   /** `answer` does what {@link Link.answer} does, and works while the link is still opening. */
   onQuestion(question: ServerQuestion, answer?: (reply: QuestionReply) => void): void;
@@ -78,6 +80,7 @@ export interface RequestSink {
   onProgress?(progress: Progress): void;
 }
 
+/** Why a request has no result. */
 export interface RequestFailure {
   /** `connection_lost`, `session_lost`, `protocol_error`, `auth_required`, `server_unavailable`, … */
   readonly failure: Failure;
@@ -100,6 +103,7 @@ export interface Inventory {
   readonly failure?: Failure;
 }
 
+/** What is known of a server once its handshake is done. */
 export interface LinkInfo {
   readonly transport: TransportKind;
   readonly era: Era;
@@ -110,6 +114,7 @@ export interface LinkInfo {
   readonly pid?: number;
 }
 
+/** One live link to one MCP server. */
 export interface Link {
   readonly info: LinkInfo;
   /** The first listing, made during the start. */

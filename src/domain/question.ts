@@ -14,6 +14,7 @@ export type Asker =
   | { readonly kind: 'authorization' }
   | { readonly kind: 'approval' };
 
+/** A question, with whom to tell its answer. */
 export interface Question {
   readonly elicitation: PendingElicitation;
   readonly asker: Asker;

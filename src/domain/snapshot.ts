@@ -3,6 +3,7 @@ import type { PendingElicitation } from './elicitation.ts';
 import type { Failure } from './errors.ts';
 import type { JsonObject } from './json.ts';
 
+/** How a server is (SPEC CN-3). */
 export type ServerState =
   | 'disabled'
   | 'misconfigured'
@@ -14,12 +15,16 @@ export type ServerState =
   | 'failed'
   | 'closed';
 
+/** How a server is authorized (SPEC AU-3). */
 export type AuthState = 'unsupported' | 'notLoggedIn' | 'reauthenticate' | 'bearerToken' | 'oauth' | 'unknown';
 
+/** How a server is reached. */
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'in-memory' | 'given';
 
+/** The protocol era a server speaks: `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
 export type Era = 'legacy' | 'modern';
 
+/** What a server says of itself. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -27,6 +32,7 @@ export interface ServerInfo {
   readonly [key: string]: unknown;
 }
 
+/** A connection and what is known of its server. */
 export interface ServerSnapshot {
   readonly name: string;
   /** The id of the connection; the same while the server's identity is (SPEC RT-5). */
@@ -47,11 +53,13 @@ export interface ServerSnapshot {
   readonly auth: AuthState;
 }
 
+/** What keeps a runtime alive: a step, or a single request. */
 export interface HolderSnapshot {
   readonly kind: 'step' | 'request';
   readonly id: string;
 }
 
+/** A runtime, who holds it, and which servers it names. */
 export interface RuntimeSnapshot {
   readonly generation: number;
   readonly state: 'starting' | 'current' | 'retired';
@@ -60,8 +68,10 @@ export interface RuntimeSnapshot {
   readonly servers: readonly string[];
 }
 
+/** What an open call is doing. */
 export type CallState = 'queued' | 'awaitingApproval' | 'running' | 'paused';
 
+/** An open call: where it goes, and how its clock stands. */
 export interface CallSnapshot {
   readonly id: string;
   readonly request?: string | number;
@@ -75,6 +85,7 @@ export interface CallSnapshot {
   readonly deadlineAt?: string;
 }
 
+/** An open step and its open calls. */
 export interface StepSnapshot {
   readonly id: string;
   readonly generation: number;
@@ -83,6 +94,7 @@ export interface StepSnapshot {
   readonly calls: readonly CallSnapshot[];
 }
 
+/** A thread as it is now: JSON, redacted (SPEC "Shapes"). */
 export interface ThreadSnapshot {
   readonly version: 1;
   readonly id: string;

@@ -19,6 +19,7 @@ import type { ActorEntry } from './registry.ts';
 import { createViewers } from './viewers.ts';
 import type { FrameSink } from './viewers.ts';
 
+/** What a bridge is made with. */
 export interface InspectorBridgeOptions {
   /** Takes secrets out of a string. Default: changes nothing. */
   readonly redact?: Redact;
@@ -28,6 +29,7 @@ export interface InspectorBridgeOptions {
   readonly send?: FrameSink;
 }
 
+/** Turns what XState tells an inspector into frames. */
 export interface InspectorBridge {
   /** Give this to `createActor(root, { inspect })`. */
   readonly inspect: (event: InspectionEvent) => void;

@@ -17,6 +17,7 @@ import type { WebSocket } from 'ws';
 import { HoldfastError } from '../domain/errors.ts';
 import type { FrameSink } from './viewers.ts';
 
+/** What a frame server is made with. */
 export interface FrameServerOptions {
   /** Where the frames come from: a bridge's or a relay's `attach`. */
   readonly attach: (send: FrameSink) => () => void;
@@ -26,6 +27,7 @@ export interface FrameServerOptions {
   readonly origins?: readonly string[];
 }
 
+/** A server of frames on loopback. */
 export interface FrameServer {
   /** What a viewer connects to; holds the secret. */
   readonly url: string;

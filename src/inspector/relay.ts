@@ -4,6 +4,7 @@ import { statusOf } from './actor-ref.ts';
 import { createViewers } from './viewers.ts';
 import type { FrameSink } from './viewers.ts';
 
+/** Passes frames on, and remembers who is alive for late viewers. */
 export interface FrameRelay {
   /** Give this to `createThread({ inspect })`. */
   readonly send: FrameSink;

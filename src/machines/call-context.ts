@@ -7,6 +7,7 @@ import { replyOf } from '../domain/question.ts';
 import type { Question, Settlement } from '../domain/question.ts';
 import type { QuestionSettledEvent } from './elicitation.ts';
 
+/** What a call is made with. */
 export interface CallInput {
   readonly call: string;
   /** Absent for a request made outside a step. */
@@ -40,6 +41,7 @@ export interface Round {
   readonly waiting: Readonly<Record<string, WaitingEntry>>;
 }
 
+/** An entry of a round that waits for an answer. */
 export interface WaitingEntry {
   readonly key: string;
   readonly kind: ElicitationKind;
@@ -47,10 +49,12 @@ export interface WaitingEntry {
   readonly ends?: 'sampling' | 'authorization';
 }
 
+/** How a call ended. */
 export type CallEnding =
   | { readonly outcome: 'completed'; readonly result: JsonObject }
   | { readonly outcome: Exclude<CallOutcome, 'completed'>; readonly failure: Failure };
 
+/** What a call remembers. */
 export interface CallContext {
   /** What the call is: never changes. */
   readonly input: CallInput;
@@ -72,6 +76,7 @@ export interface CallContext {
   readonly ending: CallEnding | null;
 }
 
+/** What a call lets go of when it has ended. */
 export interface CallOutput {
   readonly call: string;
   readonly generation: number;
@@ -80,6 +85,7 @@ export interface CallOutput {
 /** Most retries of one call for requests of input (ER-2). */
 export const maxRounds = 10;
 
+/** What happens to a call. */
 export type CallEvent =
   | { readonly type: 'call.admitted'; readonly at: number }
   | { readonly type: 'call.completed'; readonly result: JsonObject }

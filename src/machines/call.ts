@@ -358,4 +358,5 @@ export const callMachine = callSetup
     },
   });
 
+/** A running call. */
 export type CallActorRef = ActorRefFrom<typeof callMachine>;

@@ -17,6 +17,7 @@ import { createFleet } from './fleet.ts';
 import { callbackNotProvided, notProvided, promiseNotProvided } from './not-provided.ts';
 import type { DeadlineInput, DeadlinePassedEvent } from './not-provided.ts';
 
+/** What a connection is made with. */
 export interface ConnectionInput {
   readonly connection: string;
   readonly server: string;
@@ -40,6 +41,7 @@ export interface OpenedFacts {
   readonly failure: Failure | null;
 }
 
+/** What a connection remembers. */
 export interface ConnectionContext {
   readonly input: ConnectionInput;
   readonly opened: OpenedFacts | null;
@@ -54,6 +56,7 @@ export interface ConnectionContext {
   readonly retryAt: number | null;
 }
 
+/** What happens to a connection. */
 export type ConnectionEvent =
   | { readonly type: 'link.opened'; readonly facts: OpenedFacts; readonly at: number }
   | { readonly type: 'link.listed'; readonly toolCount: number; readonly failure: Failure | null }
@@ -315,6 +318,7 @@ export const connectionMachine = setup({
   },
 });
 
+/** A running connection. */
 export type ConnectionActorRef = ActorRefFrom<typeof connectionMachine>;
 
 /** 1 s doubling to 30 s, with up to a quarter of jitter (RT-7). `jitter` is 0 to 1. */

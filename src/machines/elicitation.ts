@@ -22,10 +22,12 @@ import type { DeadlineInput, DeadlinePassedEvent } from './not-provided.ts';
 export type Decision =
   { readonly kind: 'show' } | { readonly kind: 'answer'; readonly answer: ElicitationAnswer; readonly reason: string };
 
+/** What a responder remembers. */
 export interface ElicitationContext extends Question {
   readonly settlement: Settlement | null;
 }
 
+/** What happens to a question. */
 export type ElicitationEvent =
   | {
       readonly type: 'elicitation.answer';
@@ -42,6 +44,7 @@ export type ElicitationEvent =
   | { readonly type: 'xstate.done.actor.decide'; readonly output: { readonly decision: Decision; readonly at: number } }
   | { readonly type: 'xstate.error.actor.decide'; readonly error: unknown };
 
+/** A question has ended: told to its parent. */
 export interface QuestionSettledEvent {
   readonly type: 'question.settled';
   readonly settlement: Settlement;
@@ -187,6 +190,7 @@ export const elicitationMachine = setup({
   },
 });
 
+/** A running responder. */
 export type ElicitationActorRef = ActorRefFrom<typeof elicitationMachine>;
 
 type Settled = { readonly settlement: Settlement };

@@ -22,11 +22,13 @@ import type {
   Snapshot,
 } from 'xstate';
 
+/** What a fleet is told. */
 export type FleetEvent =
   | { readonly type: 'fleet.spawn'; readonly id: string; readonly systemId?: string; readonly input: unknown }
   | { readonly type: 'fleet.send'; readonly id: string; readonly event: EventObject }
   | { readonly type: 'fleet.drain'; readonly event: EventObject };
 
+/** A child of a fleet has ended. */
 export interface FleetSettledEvent {
   readonly type: 'fleet.settled';
   /** The id of the fleet. */
@@ -36,6 +38,7 @@ export interface FleetSettledEvent {
   readonly error?: unknown;
 }
 
+/** The last child of a draining fleet is gone. */
 export interface FleetDrainedEvent {
   readonly type: 'fleet.drained';
   readonly fleet: string;
@@ -60,8 +63,10 @@ interface PersistedChild {
   readonly snapshot: Snapshot<unknown>;
 }
 
+/** The logic of a fleet. */
 export type FleetLogic = ActorLogic<FleetSnapshot, FleetEvent, undefined, AnyActorSystem>;
-type AnyActorSystem = ActorSystem<ActorSystemInfo>;
+/** XState's actor system, whatever is in it. */
+export type AnyActorSystem = ActorSystem<ActorSystemInfo>;
 type Scope = ActorScope<FleetSnapshot, FleetEvent, AnyActorSystem>;
 
 const donePrefix = 'xstate.done.actor.';

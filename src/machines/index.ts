@@ -20,7 +20,14 @@ export type {
   QuestionSettledEvent,
 } from './elicitation.ts';
 export { createFleet, fleetChildren } from './fleet.ts';
-export type { FleetDrainedEvent, FleetEvent, FleetLogic, FleetSettledEvent, FleetSnapshot } from './fleet.ts';
+export type {
+  FleetDrainedEvent,
+  FleetEvent,
+  FleetLogic,
+  FleetSettledEvent,
+  FleetSnapshot,
+  AnyActorSystem,
+} from './fleet.ts';
 export type { DeadlineInput, DeadlinePassedEvent } from './not-provided.ts';
 export { outcomeOf, routerMachine } from './router.ts';
 export type { RouterActorRef, RouterContext, RouterEvent, RouterInput, SettledToken } from './router.ts';
@@ -37,3 +44,4 @@ export { stepMachine } from './step.ts';
 export type { StepActorRef, StepContext, StepEvent, StepInput, StepOutput } from './step.ts';
 export { runtimeId, stepSystemId, threadMachine } from './thread.ts';
 export type { ThreadActorRef, ThreadContext, ThreadEvent as ThreadMachineEvent, ThreadInput } from './thread.ts';
+export type { Asker, Question, Settlement } from '../domain/question.ts';

@@ -39,6 +39,7 @@ export interface DeadlineInput {
   readonly at: number;
 }
 
+/** A deadline has passed. */
 export interface DeadlinePassedEvent {
   readonly type: 'deadline.passed';
   /** Milliseconds since the epoch, now. */

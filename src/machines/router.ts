@@ -16,12 +16,14 @@ import type { Settlement } from '../domain/question.ts';
 import { actorOf } from './actor-of.ts';
 import { notProvided } from './not-provided.ts';
 
+/** How the question of a token ended. */
 export interface SettledToken {
   readonly outcome: ElicitationOutcome;
   readonly at: number;
   readonly reason?: string;
 }
 
+/** What a router remembers. */
 export interface RouterContext {
   /** Open tokens. */
   readonly open: Record<string, true>;
@@ -33,11 +35,13 @@ export interface RouterContext {
   readonly settledLimit: number;
 }
 
+/** What a router is made with. */
 export interface RouterInput {
   /** How many settled tokens are remembered, at most. */
   readonly settledLimit: number;
 }
 
+/** What happens to a router. */
 export type RouterEvent =
   | { readonly type: 'router.register'; readonly token: string }
   | { readonly type: 'router.settled'; readonly settlement: Settlement }
@@ -129,6 +133,7 @@ export const routerMachine = routerSetup
     },
   });
 
+/** A running router. */
 export type RouterActorRef = ActorRefFrom<typeof routerMachine>;
 
 /** What a late answer for a token hears: how it ended, or that nobody here ever asked. */

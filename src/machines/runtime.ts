@@ -13,6 +13,7 @@ import type { Failure } from '../domain/errors.ts';
 import { callbackNotProvided, notProvided } from './not-provided.ts';
 import type { DeadlineInput, DeadlinePassedEvent } from './not-provided.ts';
 
+/** A server of a runtime, and how its start went. */
 export interface RuntimeServer {
   readonly server: string;
   /** The candidate is not published when it fails (RT-3). */
@@ -23,6 +24,7 @@ export interface RuntimeServer {
   readonly failure?: Failure;
 }
 
+/** What a runtime is made with. */
 export interface RuntimeInput {
   readonly generation: number;
   readonly publish: 'settled' | 'immediate';
@@ -31,6 +33,7 @@ export interface RuntimeInput {
   readonly graceMs: number;
 }
 
+/** What a runtime remembers. */
 export interface RuntimeContext extends RuntimeInput {
   readonly servers: readonly RuntimeServer[];
   /** When servers that are not awaited are waited for no longer; null while that is not known. */
@@ -42,6 +45,7 @@ export interface RuntimeContext extends RuntimeInput {
   readonly holders: Readonly<Record<string, 'step' | 'request'>>;
 }
 
+/** What happens to a runtime. */
 export type RuntimeEvent =
   | { readonly type: 'runtime.begin'; readonly servers: readonly RuntimeServer[]; readonly at: number }
   | {
@@ -58,6 +62,7 @@ export type RuntimeEvent =
   | { readonly type: 'runtime.release'; readonly id: string }
   | DeadlinePassedEvent;
 
+/** What a runtime tells its thread. */
 export type RuntimeReport =
   | { readonly type: 'runtime.settled'; readonly generation: number }
   | { readonly type: 'runtime.failed'; readonly generation: number; readonly servers: readonly RuntimeServer[] };
@@ -235,6 +240,7 @@ export const runtimeMachine = setup({
   },
 });
 
+/** A running runtime. */
 export type RuntimeActorRef = ActorRefFrom<typeof runtimeMachine>;
 
 /**

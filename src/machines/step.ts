@@ -13,14 +13,18 @@ import { createFleet } from './fleet.ts';
 import type { FleetDrainedEvent } from './fleet.ts';
 import { notProvided } from './not-provided.ts';
 
+/** What a step is made with. */
 export interface StepInput {
   readonly step: string;
   readonly generation: number;
 }
 
+/** What a step remembers. */
 export type StepContext = StepInput;
+/** What a step lets go of when it has ended. */
 export type StepOutput = StepInput;
 
+/** What happens to a step. */
 export type StepEvent =
   | { readonly type: 'step.end'; readonly reason: string; readonly at: number }
   | FleetDrainedEvent
@@ -79,4 +83,5 @@ export const stepMachine = setup({
   },
 });
 
+/** A running step. */
 export type StepActorRef = ActorRefFrom<typeof stepMachine>;

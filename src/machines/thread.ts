@@ -25,11 +25,13 @@ import type { RuntimeReport, RuntimeServer } from './runtime.ts';
 import { stepMachine } from './step.ts';
 import type { StepOutput } from './step.ts';
 
+/** What a thread is made with. */
 export interface ThreadInput extends RouterInput {
   readonly thread: string;
   readonly graceMs: number;
 }
 
+/** What a thread remembers. */
 export interface ThreadContext {
   readonly input: ThreadInput;
   /** The current runtime; 0 before the first. */
@@ -38,6 +40,7 @@ export interface ThreadContext {
   readonly candidate: number | null;
 }
 
+/** What happens to a thread. */
 export type ThreadEvent =
   | { readonly type: 'runtime.replace'; readonly generation: number; readonly publish: 'settled' | 'immediate' }
   | { readonly type: 'runtime.cancel'; readonly generation: number; readonly reason: string }
@@ -294,6 +297,7 @@ export const threadMachine = threadSetup
     },
   });
 
+/** A running thread. */
 export type ThreadActorRef = ActorRefFrom<typeof threadMachine>;
 
 /** The id and systemId of a runtime's actor. */

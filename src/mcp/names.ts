@@ -14,11 +14,13 @@ export interface RawTool {
   readonly tool: string;
 }
 
+/** How tools are named. */
 export interface NameToolsOptions {
   /** Longest name, 16 to 128. Default 64. */
   readonly maxLength?: number;
 }
 
+/** Names given to tools, and the way back. */
 export interface ToolNames {
   /** One entry for each tool given, in that order; `undefined` for one whose raw names came before. */
   readonly names: readonly (string | undefined)[];

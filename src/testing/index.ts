@@ -18,6 +18,7 @@ export type {
 } from './explore/types.ts';
 export { SimulatedClock } from './simulated-clock.ts';
 export type { CutOptions, StatusOptions } from './servers/http-faults.ts';
+export type { ServerControls } from './servers/controls.ts';
 export { serveHttp } from './servers/http-server.ts';
 export type { LoggedRequest, ScriptedHttpServer, ServeHttpOptions } from './servers/http-server.ts';
 export { readJournal } from './servers/journal.ts';

@@ -15,7 +15,16 @@ const { exports: declared } = z
 
 /** The names each entry exports as values. */
 const pins: Readonly<Record<string, readonly string[]>> = {
-  '.': ['HoldfastError', 'approvalModes', 'createHost', 'createThread', 'defaults', 'errorCodes'],
+  '.': [
+    'HoldfastError',
+    'approvalModes',
+    'createHost',
+    'createThread',
+    'defaults',
+    'errorCodes',
+    'httpTransports',
+    'protocolModes',
+  ],
   './machines': [
     'backoffMs',
     'callMachine',

@@ -92,8 +92,8 @@ describe('the import directions', () => {
     ['src/machines/step.ts', "import { Client } from '@modelcontextprotocol/client';"],
     ['src/machines/step.ts', "import { randomBytes } from 'node:crypto';"],
     ['src/machines/step.ts', "import {\n  a,\n  type B,\n} from '../actors/provide.ts';"],
-    ['src/domain/ids.ts', "export * from '../api.ts';"],
-    ['src/domain/ids.ts', "import 'rxjs';"],
+    ['src/domain/json.ts', "export * from '../api.ts';"],
+    ['src/domain/json.ts', "import 'rxjs';"],
     ['src/actors/client.ts', "export type { Client } from '@modelcontextprotocol/client';"],
     ['src/cli/shell.ts', "import { threadMachine } from '../machines/thread.ts';"],
     ['src/mcp/client.ts', "const { createThread } = await import('../index.ts');"],
@@ -104,12 +104,12 @@ describe('the import directions', () => {
   });
 
   test.each([
-    ['src/machines/step.ts', "import { assign } from 'xstate';\nimport type { StepId } from '../domain/ids.ts';"],
+    ['src/machines/step.ts', "import { assign } from 'xstate';\nimport type { Json } from '../domain/json.ts';"],
     [
       'src/cli/shell.ts',
       "import { createThread } from '../index.ts';\nimport { readConfig } from '../config/index.ts';",
     ],
-    ['src/domain/ids.ts', "/**\n * import { a } from 'rxjs';\n */\nexport const from = 'rxjs';"],
+    ['src/domain/json.ts', "/**\n * import { a } from 'rxjs';\n */\nexport const from = 'rxjs';"],
   ])('%s with %j is none', (file, source) => {
     expect(findViolations(file, source)).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { Actor } from 'xstate';
 import type { AnyActorLogic, EventFromLogic, InputFrom, Snapshot } from 'xstate';
 import type { CreateSystem } from './types.ts';
 
+/** What an explorable actor system is made of. */
 export interface ActorSystemOptions<TLogic extends AnyActorLogic> {
   readonly input?: InputFrom<TLogic>;
   /** Waits until nothing more follows from an event; needed where actors work by promises. Default: at once. */

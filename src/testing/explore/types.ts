@@ -15,6 +15,7 @@ export interface ExploredSystem<TEvent, TView> {
 /** Makes a system: new, or as one was when it was saved. Several may be alive at once. */
 export type CreateSystem<TEvent, TView> = (saved?: unknown) => ExploredSystem<TEvent, TView>;
 
+/** What is explored, and within which bounds. */
 export interface ExploreOptions<TEvent, TView> {
   /** Everything that may happen next. Must depend on the saved state alone. */
   readonly events: (view: TView) => readonly TEvent[];
@@ -30,6 +31,7 @@ export interface ExploreOptions<TEvent, TView> {
   readonly onProgress?: (progress: ExploreProgress) => void;
 }
 
+/** How far an exploration is. */
 export interface ExploreProgress {
   readonly states: number;
   readonly transitions: number;
@@ -38,6 +40,7 @@ export interface ExploreProgress {
   readonly depth: number;
 }
 
+/** An invariant that does not hold, and the shortest way to where it does not. */
 export interface Violation<TEvent> {
   /** The name of the invariant, or {@link throwsNothing}. */
   readonly invariant: string;
@@ -54,12 +57,14 @@ export interface Replay {
   readonly violations: readonly { readonly invariant: string; readonly message: string }[];
 }
 
+/** A state of the explored system, as invariants and events see it. */
 export interface ExploredState<TEvent> {
   readonly path: readonly TEvent[];
   /** SHA-256 of the key. */
   readonly key: string;
 }
 
+/** What an exploration found. */
 export interface Exploration<TEvent> {
   /** Distinct states. */
   readonly states: number;

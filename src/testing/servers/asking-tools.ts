@@ -55,8 +55,10 @@ export const askingTools = {
     description:
       'Asks a form and returns the answer as JSON; all answers as a list when there are several. `rounds` one after the other, ' +
       '`questions` at once in each. Modern: `stateOnlyRounds` first answer with a state alone; `stateless` leaves the state out. ' +
-      'Legacy: `standalone` asks outside the stream of the call; `modeless` leaves out the mode.',
+      'Legacy: `standalone` asks outside the stream of the call; `modeless` leaves out the mode. ' +
+      'With `key` it parks first: released without a value it asks, with one it returns that instead.',
     properties: {
+      key: string,
       message: string,
       schema: { type: 'object' },
       meta: { type: 'object' },
@@ -67,8 +69,10 @@ export const askingTools = {
       standalone: boolean,
       modeless: boolean,
     },
-    run: (call) => {
+    run: async (call) => {
       const { args } = call;
+      const instead = await parkFirst(call);
+      if (instead !== undefined) return typeof instead === 'string' ? text(instead) : json(instead);
       const { mode, ...rest } = formParams(args.string('message', 'What is your name?'), args.record('schema'));
       const meta = args.record('meta');
       const params = {
@@ -137,6 +141,13 @@ function urlQuestion({ args }: ScriptedCall, from: Readonly<Record<string, unkno
     elicitationId: read.string('elicitationId', 'url-1'),
   } as const;
   return { method: 'elicitation/create', params } as const;
+}
+
+/** What the call was released with; a round after the first has been let go already. */
+function parkFirst({ args, ctx, era, number: call, stage }: ScriptedCall): Promise<unknown> {
+  const key = args.string('key', '');
+  const isLater = era === 'modern' && (ctx.mcpReq.requestState() ?? ctx.mcpReq.inputResponses) !== undefined;
+  return key === '' || isLater ? Promise.resolve(undefined) : stage.park(key, { call, signal: ctx.mcpReq.signal });
 }
 
 function interrogate(call: ScriptedCall, question: Question): Promise<ScriptedResult> {

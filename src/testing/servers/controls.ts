@@ -7,8 +7,10 @@ import { plainTool } from './stage.ts';
 
 /** The test's side of a scripted server. */
 export class ServerControls {
+  /** @internal */
   protected readonly stage: Stage;
 
+  /** @internal */
   constructor(stage: Stage) {
     this.stage = stage;
   }

@@ -1,6 +1,7 @@
 /** What an HTTP server was told to do wrong, and how often still. */
 import type { ServerResponse } from 'node:http';
 
+/** Which requests are refused, and how. */
 export interface StatusOptions {
   /** How many matching requests get it. Default 1. */
   readonly times?: number;
@@ -12,6 +13,7 @@ export interface StatusOptions {
   readonly rpcMethod?: string;
 }
 
+/** Which event streams are cut, and how. */
 export interface CutOptions {
   /** How many matching streams are cut. Default 1. */
   readonly times?: number;

@@ -15,6 +15,7 @@ import type { CutOptions, StatusOptions } from './http-faults.ts';
 import type { ServerScript } from './script.ts';
 import { Stage } from './stage.ts';
 
+/** How a script is served over HTTP. */
 export interface ServeHttpOptions {
   /** Default: any free one. */
   readonly port?: number;
@@ -58,6 +59,7 @@ export class ScriptedHttpServer extends ServerControls implements AsyncDisposabl
   readonly #http: Server;
   #port = 0;
 
+  /** @internal */
   constructor(stage: Stage, options: ServeHttpOptions) {
     super(stage);
     this.#options = options;

@@ -23,6 +23,7 @@ export type JournalKind =
   | 'closed'
   | 'crashed';
 
+/** Something that happened at a scripted server. */
 export interface JournalEntry {
   readonly kind: JournalKind;
   /** The process that wrote it. */

@@ -15,6 +15,7 @@ export type RawMessage = Readonly<Record<string, unknown>>;
  */
 export type RawHandler = (message: RawMessage, peer: RawServer) => boolean | undefined | void;
 
+/** What a raw server is made with. */
 export interface RawServerOptions {
   /** What the default answer to `tools/list` lists. Default: one tool, `echo`, which the default does not answer. */
   readonly tools?: readonly unknown[];

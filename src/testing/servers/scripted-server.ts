@@ -7,6 +7,7 @@ import { serveTransport } from './serve-transport.ts';
 import { Stage } from './stage.ts';
 import type { Carrier } from './tool.ts';
 
+/** What a scripted server is made with, beside its script. */
 export interface ScriptedServerOptions {
   /** Connections are served only once this resolves; what the client sends before waits. A rejection closes them. Default: at once. */
   readonly gate?: Promise<unknown>;
@@ -27,6 +28,7 @@ export class ScriptedServer extends ServerControls implements AsyncDisposable {
   /** What a thread's `servers` take. */
   readonly config: InMemoryServer;
 
+  /** @internal */
   constructor(stage: Stage, options: ScriptedServerOptions) {
     super(stage);
     this.config = { inMemory: () => connectable(stage, options.gate) };

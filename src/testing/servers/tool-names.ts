@@ -33,4 +33,5 @@ export const scriptedToolNames = [
   'fork',
 ] as const;
 
+/** A tool scripted servers know. */
 export type ScriptedToolName = (typeof scriptedToolNames)[number];

@@ -1,0 +1,137 @@
+/**
+ * What happens to a host, as a chart: one conversation, one server of the step that is open, one question at a time.
+ *
+ * It says nothing of how a host does it: that is what `path.test` is given.
+ */
+import { setup, stateIn } from 'xstate';
+import type { Era } from '../../domain/snapshot.ts';
+
+/**
+ * What a user, a person, a server and an operator do.
+ *
+ * - `host.becomesReady` the servers start, and the first runtime is published.
+ * - `user.beginsStep` a model request begins, pinned to the current runtime.
+ * - `user.callsTool` a tool of the step's server is called; it runs until `server.answersCall`.
+ * - `server.answersCall` the call returns.
+ * - `server.asks` the call asks the person something.
+ * - `person.answersWrongly` an answer that does not fit the question: it stays open.
+ * - `person.accepts`, `person.declines` the question is answered, and the call returns with what the person said.
+ * - `user.abortsCall` the call is aborted; its question, if it has one, is cancelled.
+ * - `user.endsStep` the step is ended; its call is aborted, and a retired runtime it held stops.
+ * - `operator.replacesRuntime` a runtime with another connection to its server is published beside what goes on.
+ * - `server.dies` the server of the open step, else of the current runtime, goes away; its running call fails. A question
+ *   of a legacy server expires and its call fails with it; one of a modern server stays open, and its call waits.
+ * - `server.comesBack` the same server can be reached again, and is.
+ * - `user.closesThread` the thread is closed, whatever goes on in it.
+ */
+export const threadTestEventTypes = [
+  'host.becomesReady',
+  'user.beginsStep',
+  'user.callsTool',
+  'server.answersCall',
+  'server.asks',
+  'person.answersWrongly',
+  'person.accepts',
+  'person.declines',
+  'user.abortsCall',
+  'user.endsStep',
+  'operator.replacesRuntime',
+  'server.dies',
+  'server.comesBack',
+  'user.closesThread',
+] as const;
+
+/** What a user, a server or an operator does. */
+export type ThreadTestEventType = (typeof threadTestEventTypes)[number];
+
+export type ThreadTestMachine = ReturnType<typeof createThreadTestMachine>;
+
+/** Makes the model for servers of one era. Without `invoke` and `after`: paths are generated from it. */
+// oxlint-disable-next-line typescript/explicit-function-return-type -- only XState can write the type of a chart
+export function createThreadTestMachine(era: Era) {
+  return setup({
+    types: { events: {} as { readonly type: ThreadTestEventType } },
+    guards: {
+      inStep: stateIn({ conversation: 'stepping' }),
+      isReady: stateIn({ conversation: 'idle' }),
+      isUp: stateIn({ server: 'up' }),
+      isRetired: stateIn({ runtime: 'retired' }),
+      // A modern server holds nothing while it waits for input: its question outlives its connection.
+      holdsItsQuestion: () => era === 'legacy',
+    },
+  }).createMachine({
+    id: 'threadTest',
+    type: 'parallel',
+    states: {
+      conversation: {
+        initial: 'starting',
+        states: {
+          starting: { on: { 'host.becomesReady': 'idle', 'user.closesThread': 'closed' } },
+          idle: { on: { 'user.beginsStep': 'stepping', 'user.closesThread': 'closed' } },
+          stepping: {
+            initial: 'quiet',
+            on: { 'user.endsStep': 'idle', 'user.closesThread': 'closed' },
+            states: {
+              quiet: { on: { 'user.callsTool': { guard: 'isUp', target: 'calling' } } },
+              calling: {
+                on: {
+                  'server.answersCall': 'quiet',
+                  'server.asks': 'asking',
+                  'user.abortsCall': 'quiet',
+                  'server.dies': 'quiet',
+                },
+              },
+              asking: {
+                on: {
+                  'person.answersWrongly': 'asking',
+                  'person.accepts': { guard: 'isUp', target: 'quiet' },
+                  'person.declines': { guard: 'isUp', target: 'quiet' },
+                  'user.abortsCall': 'quiet',
+                  'server.dies': { guard: 'holdsItsQuestion', target: 'quiet' },
+                },
+              },
+            },
+          },
+          closed: {},
+        },
+      },
+      runtime: {
+        initial: 'current',
+        states: {
+          current: {
+            on: {
+              'operator.replacesRuntime': [
+                { guard: 'inStep', target: 'retired' },
+                { guard: 'isReady', target: 'current' },
+              ],
+            },
+          },
+          retired: {
+            on: { 'operator.replacesRuntime': 'retired', 'user.endsStep': 'current', 'user.closesThread': 'current' },
+          },
+        },
+      },
+      server: {
+        initial: 'up',
+        states: {
+          up: {
+            on: {
+              'server.dies': [
+                { guard: 'inStep', target: 'down' },
+                { guard: 'isReady', target: 'down' },
+              ],
+            },
+          },
+          down: {
+            on: {
+              'server.comesBack': 'up',
+              'user.endsStep': { guard: 'isRetired', target: 'up' },
+              'operator.replacesRuntime': { guard: 'isReady', target: 'up' },
+              'user.closesThread': 'up',
+            },
+          },
+        },
+      },
+    },
+  });
+}
