@@ -57,6 +57,8 @@ export interface CallRecord extends NewCall {
   timer: unknown;
   withdraw: (() => void) | undefined;
   unlisten: (() => void) | undefined;
+  /** Open questions of its server that may be its own. */
+  questions: number;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: HoldfastError) => void;
 }
@@ -107,6 +109,7 @@ export class Calls {
         timer: undefined,
         withdraw: undefined,
         unlisten: undefined,
+        questions: 0,
         resolve,
         reject,
       };

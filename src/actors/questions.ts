@@ -24,7 +24,7 @@ import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, policyFor } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { PendingList } from './pending-list.ts';
-import { readEntry, readQuestion, unofferedSampling } from './read-question.ts';
+import { maxQuestionsPerCall, readEntry, readQuestion, tooManyQuestions, unofferedSampling } from './read-question.ts';
 import type { Servers } from './servers.ts';
 import type { LiveConnection } from './servers.ts';
 import { UrlQuestions, nothingToOpen, refusedSignIn } from './url-questions.ts';
@@ -63,7 +63,10 @@ export class Questions {
   constructor(ports: QuestionsPorts) {
     this.#ports = ports;
     this.shown = new PendingList((error) => {
-      ports.facts.warn('listener_failed', `A listener of elicitations$ threw: ${String(error)}. The thread goes on; what it throws later is not reported.`);
+      ports.facts.warn(
+        'listener_failed',
+        `A listener of elicitations$ threw: ${String(error)}. The thread goes on; what it throws later is not reported.`,
+      );
     });
   }
 
@@ -95,7 +98,10 @@ export class Questions {
             }
           : { attribution: 'server', generation: this.#generationOf(connection) };
     const asker: Asker = { kind: 'request', connection: connection.id, id: asked.id, method: asked.method };
-    const question = this.#question(connection.server, asked.method, asked.params, placed, asker);
+    const askers = record !== undefined ? [record] : attributed.attribution === 'ambiguous' ? inFlight : [];
+    const question = askers.some(({ questions }) => questions >= maxQuestionsPerCall)
+      ? `one call has ${String(maxQuestionsPerCall)} open questions already.`
+      : this.#question(connection.server, asked.method, asked.params, placed, asker);
     if (typeof question === 'string') {
       this.#refuse(connection.server, question);
       answer(
@@ -109,7 +115,8 @@ export class Questions {
     this.#requests.set(requestId(connection.id, asked.id), { token, answer });
     setOf(this.#ofConnection, connection.id).add(token);
     if (question.elicitation.kind === 'url') this.#urls.note(connection.id, asked.params, token);
-    this.#put(connection, question, record, attributed.attribution === 'ambiguous' ? inFlight : []);
+    for (const each of askers) each.questions += 1;
+    this.#put(connection, question, record, record === undefined ? askers : []);
   }
 
   /** A legacy server takes its question back. */
@@ -144,9 +151,18 @@ export class Questions {
   inputRequired(record: CallRecord, result: JsonObject): void {
     const { server, name, generation } = record.input;
     const requests = isJsonObject(result['inputRequests']) ? result['inputRequests'] : {};
+    const asks = Object.entries(requests);
+    if (asks.length > maxQuestionsPerCall) {
+      record.ref?.send({
+        type: 'call.failed',
+        outcome: 'failed',
+        failure: tooManyQuestions(server, name, asks.length),
+      });
+      return;
+    }
     const questions: Question[] = [];
     const responses: [string, JsonObject][] = [];
-    for (const [key, entry] of Object.entries(requests)) {
+    for (const [key, entry] of asks) {
       const { method, params } = readEntry(entry);
       if (method === 'sampling/createMessage' && this.#ports.sampling === undefined) {
         const failure = unofferedSampling(server, name);
@@ -187,6 +203,7 @@ export class Questions {
     const listed: readonly unknown[] =
       isJsonObject(data) && Array.isArray(data['elicitations']) ? data['elicitations'] : [];
     if (listed.length === 0 || !listed.every(isJsonObject)) return nothingToOpen(server, name);
+    if (listed.length > maxQuestionsPerCall) return tooManyQuestions(server, name, listed.length);
     const questions: Question[] = [];
     for (const entry of listed) {
       const question = this.#question(
@@ -268,8 +285,12 @@ export class Questions {
         outcome,
         ...(reason === undefined ? {} : { reason }),
       });
-    for (const record of this.#candidates.get(token) ?? []) record.ref?.send({ type: 'question.settled', settlement });
+    const candidates = this.#candidates.get(token) ?? [];
     this.#candidates.delete(token);
+    for (const record of candidates) {
+      record.questions -= 1;
+      record.ref?.send({ type: 'question.settled', settlement });
+    }
   }
 
   /** Settles the open questions of a call that paused too long, or of one that ends: `ended` is its id. */
@@ -295,6 +316,8 @@ export class Questions {
     if (open === undefined) return;
     this.#requests.delete(id);
     this.#ofConnection.get(asker.connection)?.delete(open.token);
+    const record = elicitation.call === undefined ? undefined : this.#ports.calls.record(elicitation.call);
+    if (record !== undefined) record.questions -= 1;
     if (settlement.reason === 'withdrawn') return;
     if (elicitation.kind === 'sampling' && settlement.outcome !== 'accepted')
       open.answer({

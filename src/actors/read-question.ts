@@ -12,6 +12,19 @@ export type AskedPart = Pick<
   'kind' | 'message' | 'requestedSchema' | 'url' | 'host' | 'hostUnicode' | 'params' | '_meta'
 >;
 
+/**
+ * Most questions of one call that are open at once.
+ *
+ * Its server decides how many it asks, and each is a child of the call: what no person would answer is not put.
+ */
+export const maxQuestionsPerCall = 256;
+
+/** A server asks more at once than can be put for one call. */
+export function tooManyQuestions(server: string, name: string, count: number): Failure {
+  const message = `Expected server "${server}" to ask at most ${String(maxQuestionsPerCall)} questions at once during "${name}", got ${String(count)}. This is a fault of the server.`;
+  return { code: 'limit_exceeded', message, retryable: false, outcome: 'failed' };
+}
+
 /** One entry of a modern request for input; of what has another shape nothing is read. */
 export function readEntry(entry: unknown): { readonly method: string; readonly params: JsonObject } {
   if (!isJsonObject(entry)) return { method: '', params: {} };

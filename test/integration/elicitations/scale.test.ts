@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { isRecord } from '../../../src/domain/json.ts';
 import { createThread } from '../../../src/index.ts';
 import { deferred, rawServer, scriptedServer } from '../../../src/testing/index.ts';
-import { answerOf, seeded, shuffled } from './support.ts';
+import type { RawMessage } from '../../../src/testing/index.ts';
+import { answerOf, errorOf, modernPeer, seeded, shuffled, watched } from './support.ts';
 
 test('EL-12 H4 H5 100,000 questions of one server are open at once, and each is answered for itself, in random order', async () => {
   const count = 100_000;
@@ -50,7 +51,7 @@ test('EL-12 H4 H5 100,000 questions of one server are open at once, and each is 
   expect(thread.snapshot().elicitations).toEqual([]);
   const late = await thread.respond(tokens[0] ?? '', { action: 'decline' });
   expect(late).toMatchObject({ status: 'settled', outcome: 'accepted' });
-});
+}, 300_000);
 
 test('EL-12 H4 RT-9 10,000 calls wait for an answer each, count in no limit, and end with their own', async () => {
   const count = 10_000;
@@ -109,3 +110,78 @@ test('EL-12 H10 a thread closes with 20,000 questions open: each is settled once
   expect([...settled.values()].every((times) => times === 1)).toBe(true);
   expect(thread.snapshot().elicitations).toEqual([]);
 });
+
+test.each(['form', 'url'] as const)(
+  'SE-2 RT-12 a server that asks more than a person could answer for one call fails it, and nothing is shown (%s)',
+  async (kind) => {
+    const many = Array.from({ length: 50_000 }, (_, index) => index);
+    await using peer =
+      kind === 'form'
+        ? modernPeer((message, self) => {
+            if (message['method'] !== 'tools/call') return false;
+            const inputRequests = Object.fromEntries(many.map((index) => [`q${String(index)}`, formRequest]));
+            self.reply(message, { resultType: 'input_required', requestState: 's', inputRequests });
+            return true;
+          })
+        : rawServer((message, self) => {
+            if (message['method'] !== 'tools/call') return false;
+            const elicitations = many.map((index) => ({
+              url: 'https://a.example/',
+              elicitationId: String(index),
+              message: '',
+            }));
+            self.fail(message, -32_042, 'Open these.', { elicitations });
+            return true;
+          });
+    await using watch = watched({ servers: { docs: peer.config } });
+    const step = await watch.thread.beginStep();
+    expect(await errorOf(step.callTool('mcp__docs__echo'))).toMatchObject({
+      code: 'limit_exceeded',
+      outcome: 'failed',
+    });
+    expect(watch.of('elicitation.opened')).toEqual([]);
+  },
+);
+
+test.each([1, 2])(
+  'SE-2 RT-12 a legacy server that floods with questions while %i calls are in flight has the most declined, and answers again count',
+  async (calls) => {
+    const count = 5_000;
+    const replies = new Map<unknown, unknown>();
+    const settledAll = deferred();
+    const waiting: RawMessage[] = [];
+    await using peer = rawServer((message, self) => {
+      if (message['method'] === 'tools/call') {
+        waiting.push(message);
+        if (waiting.length === calls)
+          for (let id = 0; id < count; id += 1) self.send({ jsonrpc: '2.0', id, ...formRequest });
+        return true;
+      }
+      if (message['method'] !== undefined || !isRecord(message['result'])) return false;
+      replies.set(message['id'], message['result']['action']);
+      if (replies.size === count) settledAll.resolve();
+      return true;
+    });
+    await using watch = watched({ servers: { docs: { ...peer.config, parallel: true } } });
+    const { thread } = watch;
+    const step = await thread.beginStep();
+    const results = Array.from({ length: calls }, () => step.callTool('mcp__docs__echo'));
+    await watch.until('warning', undefined, count - 256);
+    const open = thread.snapshot().elicitations;
+    expect(open).toHaveLength(256);
+    for (const { token } of open) await thread.respond(token, { action: 'accept', content: {} });
+    await settledAll.promise;
+    expect([...replies.values()].filter((action) => action === 'accept')).toHaveLength(256);
+    // There is room again.
+    peer.send({ jsonrpc: '2.0', id: count, ...formRequest });
+    const last = await watch.until('elicitation.opened', undefined, 257);
+    await thread.respond(last.elicitation.token, { action: 'accept', content: {} });
+    for (const message of waiting) peer.reply(message, { content: [] });
+    await Promise.all(results);
+  },
+);
+
+const formRequest = {
+  method: 'elicitation/create',
+  params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+} as const;

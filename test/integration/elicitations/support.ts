@@ -18,34 +18,25 @@ export const eras = ['legacy', 'modern'] as const;
 
 export const ada = { action: 'accept', content: { name: 'Ada' } } as const satisfies ElicitationAnswer;
 
-interface Waiter {
-  readonly matches: (event: ThreadEvent) => boolean;
-  readonly resolve: (event: ThreadEvent) => void;
-}
-
 /** A thread whose facts are kept, and can be waited for. */
 export class WatchedThread implements AsyncDisposable {
   readonly thread: Thread;
   /** Every fact so far, oldest first. */
   readonly events: ThreadEvent[] = [];
-  readonly #waiters = new Set<Waiter>();
+  readonly #watchers = new Set<(event: ThreadEvent) => void>();
   #questionsTaken = 0;
 
   constructor(options: ThreadOptions) {
     this.thread = createThread(options);
     this.thread.events$.subscribe((event) => {
       this.events.push(event);
-      for (const waiter of this.#waiters) {
-        if (!waiter.matches(event)) continue;
-        this.#waiters.delete(waiter);
-        waiter.resolve(event);
-      }
+      for (const look of this.#watchers) look(event);
     });
   }
 
   /** The facts of one type so far. */
   of<TType extends ThreadEvent['type']>(type: TType): readonly EventOf<TType>[] {
-    return this.events.filter((event): event is EventOf<TType> => event.type === type);
+    return this.events.filter((event) => isOf(event, type));
   }
 
   /** Resolves with the `count`th fact of a type, or that matches: past or future. */
@@ -54,12 +45,20 @@ export class WatchedThread implements AsyncDisposable {
     matches: (event: EventOf<TType>) => boolean = () => true,
     count = 1,
   ): Promise<EventOf<TType>> {
-    const isIt = (event: ThreadEvent): event is EventOf<TType> =>
-      event.type === type && matches(event as EventOf<TType>);
-    const found = this.events.filter(isIt)[count - 1];
-    if (found !== undefined) return found;
-    await new Promise<ThreadEvent>((resolve) => this.#waiters.add({ matches: isIt, resolve }));
-    return this.until(type, matches, count);
+    const found = this.of(type).filter(matches);
+    const known = found[count - 1];
+    if (known !== undefined) return known;
+    let missing = count - found.length;
+    return new Promise((resolve) => {
+      const look = (event: ThreadEvent): void => {
+        if (!isOf(event, type) || !matches(event)) return;
+        missing -= 1;
+        if (missing > 0) return;
+        this.#watchers.delete(look);
+        resolve(event);
+      };
+      this.#watchers.add(look);
+    });
   }
 
   /** Resolves with the next question that was not taken yet. */
@@ -76,6 +75,10 @@ export class WatchedThread implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.thread.close();
   }
+}
+
+function isOf<TType extends ThreadEvent['type']>(event: ThreadEvent, type: TType): event is EventOf<TType> {
+  return event.type === type;
 }
 
 /** Makes a thread that is watched from its first fact. */
