@@ -46,11 +46,17 @@ export interface Root {
   readonly name?: string;
 }
 
+/** A server that cannot be started as it is configured, and why. */
+export interface MisconfiguredServer extends Failure {
+  /** The configuration says that nothing is published without it. Default false. */
+  readonly required?: boolean;
+}
+
 /** The servers of one runtime, and what reading a configuration found out about them. */
 export interface RuntimeServers {
   readonly servers: ServerMap;
   /** Servers a configuration names but cannot start: they show as `misconfigured` with this reason (SPEC CN-3). */
-  readonly misconfigured?: Readonly<Record<string, Failure>>;
+  readonly misconfigured?: Readonly<Record<string, MisconfiguredServer>>;
   /** Values to redact everywhere, besides those found in the servers themselves (SPEC SE-1). */
   readonly secrets?: readonly string[];
 }

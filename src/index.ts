@@ -17,6 +17,7 @@ export type {
   HostOptions,
   InspectionFrame,
   ListOptions,
+  MisconfiguredServer,
   Publication,
   ReadyOptions,
   ReplaceOptions,

@@ -30,7 +30,7 @@ export function connectionChanged(effects: Effects, context: ConnectionContext, 
 /** Servers that cannot be started are told with the runtime that names them. */
 export function tellMisconfigured({ servers, facts }: Effects, generation: number): void {
   const failures = Object.entries(servers.planOf(generation)?.misconfigured ?? {});
-  for (const [server, error] of failures) {
+  for (const [server, { required: _, ...error }] of failures) {
     facts.tell({
       type: 'server.changed',
       server,

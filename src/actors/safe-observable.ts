@@ -40,10 +40,10 @@ class SafeObservable<T> extends Observable<T> {
     const guard = (run: () => void): void => {
       try {
         run();
-      } catch (error) {
+      } catch (thrown) {
         if (isReported) return;
         isReported = true;
-        this.#report(error);
+        this.#report(thrown);
       }
     };
     return super.subscribe({

@@ -8,6 +8,7 @@
  * - V2 A newer runtime attaches before an older candidate's connections are swept (RT-4).
  * - V3 A connection that was told to close is never attached to: its server gets a new one.
  */
+import type { MisconfiguredServer } from '../api.ts';
 import type { ServerConfig, ServerMap } from '../domain/config.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { Inventory, Link } from '../domain/link.ts';
@@ -33,7 +34,7 @@ export interface Plan {
   readonly generation: number;
   readonly servers: ReadonlyMap<string, PlannedServer>;
   /** Named but not startable, with the reason. */
-  readonly misconfigured: Readonly<Record<string, Failure>>;
+  readonly misconfigured: Readonly<Record<string, MisconfiguredServer>>;
 }
 
 /** What is known of one connection, beside its actor. */
@@ -89,7 +90,11 @@ export class Servers {
   }
 
   /** Notes what a runtime will name. Starts nothing. */
-  plan(generation: number, servers: ServerMap, misconfigured: Readonly<Record<string, Failure>> = {}): void {
+  plan(
+    generation: number,
+    servers: ServerMap,
+    misconfigured: Readonly<Record<string, MisconfiguredServer>> = {},
+  ): void {
     const planned = new Map<string, PlannedServer>();
     for (const [server, config] of Object.entries(servers)) {
       planned.set(server, { server, config, identity: identityOf(server, config), connection: undefined });
@@ -119,7 +124,7 @@ export class Servers {
       });
     }
     for (const [server, failure] of Object.entries(plan.misconfigured))
-      began.push({ server, required: false, awaited: false, state: 'failed', failure });
+      began.push({ server, required: failure.required ?? false, awaited: false, state: 'failed', failure });
     return began;
   }
 

@@ -32,7 +32,9 @@ export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): 
     generation,
     runtimes: runtimes.toSorted((a, b) => a.generation - b.generation),
     servers: serversOf(generation, effects),
-    steps: fleetChildren(snapshot.children['steps']).filter(isStep).map(stepOf),
+    steps: fleetChildren(snapshot.children['steps'])
+      .filter(isStep)
+      .map((ref) => stepOf(ref, effects.clock.now())),
     elicitations: effects.questions.shown.list(),
     worldState: {},
   } satisfies ThreadSnapshot);
@@ -65,7 +67,7 @@ function serversOf(generation: number, effects: Effects): readonly ServerSnapsho
   for (const { server, config } of plan?.servers.values() ?? []) {
     if (config.enabled === false) current.push(idle(server, generation, 'disabled'));
   }
-  for (const [server, error] of Object.entries(plan?.misconfigured ?? {}))
+  for (const [server, { required: _, ...error }] of Object.entries(plan?.misconfigured ?? {}))
     current.push({ ...idle(server, generation, 'misconfigured'), error });
   return [...current, ...others];
 }
@@ -82,7 +84,7 @@ function serverOf(connection: LiveConnection, effects: Effects): ServerSnapshot 
     name: connection.server,
     connection: connection.id,
     generations: [...connection.generations].toSorted((a, b) => a - b),
-    state: connection.state,
+    state: connection.closing ? 'closed' : connection.state,
     transport: connection.link?.info.transport ?? context?.input.transport ?? 'stdio',
     toolCount: connection.tools.length,
     auth: authOf(connection),
@@ -108,17 +110,19 @@ function authOf({ config, state }: LiveConnection): ServerSnapshot['auth'] {
   return state === 'authRequired' ? 'notLoggedIn' : 'unknown';
 }
 
-function stepOf(ref: StepActorRef): StepSnapshot {
+function stepOf(ref: StepActorRef, now: number): StepSnapshot {
   const { context, children } = ref.getSnapshot();
   return {
     id: context.step,
     generation: context.generation,
     state: 'open',
-    calls: fleetChildren(children['calls']).filter(isCall).flatMap(callOf),
+    calls: fleetChildren(children['calls'])
+      .filter(isCall)
+      .flatMap((call) => callOf(call, now)),
   };
 }
 
-function callOf(ref: CallActorRef): readonly CallSnapshot[] {
+function callOf(ref: CallActorRef, now: number): readonly CallSnapshot[] {
   const { context, value } = ref.getSnapshot();
   const { input } = context;
   if (input.method !== 'tools/call') return [];
@@ -130,7 +134,7 @@ function callOf(ref: CallActorRef): readonly CallSnapshot[] {
       server: input.server,
       tool: input.tool,
       state: callStateOf(value),
-      pausedMs: context.pausedMs,
+      pausedMs: context.pausedMs + (context.pausedSince === null ? 0 : now - context.pausedSince),
       ...(input.request === undefined ? {} : { request: input.request }),
       ...(deadlineAt === undefined ? {} : { deadlineAt }),
     },
