@@ -77,6 +77,7 @@ class Root implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.actor.getSnapshot().status !== 'active') return;
     const done = new Promise<void>((resolve) => this.actor.subscribe({ complete: resolve }));
     this.actor.send({ type: 'thread.close', reason: 'the test is over', at: 0 });
     await done;
