@@ -99,9 +99,12 @@ export class Questions {
           : { attribution: 'server', generation: this.#generationOf(connection) };
     const asker: Asker = { kind: 'request', connection: connection.id, id: asked.id, method: asked.method };
     const askers = record !== undefined ? [record] : attributed.attribution === 'ambiguous' ? inFlight : [];
-    const question = askers.some(({ questions }) => questions >= maxQuestionsPerCall)
-      ? `one call has ${String(maxQuestionsPerCall)} open questions already.`
-      : this.#question(connection.server, asked.method, asked.params, placed, asker);
+    // Each of several calls counts the questions of all.
+    const most = maxQuestionsPerCall * askers.length;
+    const question =
+      askers.length > 0 && askers.every(({ questions }) => questions >= most)
+        ? `the calls it may belong to have ${String(most)} open questions already.`
+        : this.#question(connection.server, asked.method, asked.params, placed, asker);
     if (typeof question === 'string') {
       this.#refuse(connection.server, question);
       answer(

@@ -70,7 +70,7 @@ describe.each(eras)('the time limit of a call in the %s era', (era) => {
     await thread.respond(first.token, ada);
     const second = await watch.nextQuestion();
     clock.increment(tenMinutes);
-    expect(callOf(thread, 'a')).toMatchObject({ state: 'paused', pausedMs: tenMinutes });
+    expect(callOf(thread, 'a')).toMatchObject({ state: 'paused', pausedMs: 2 * tenMinutes });
     await step.end();
     expect(await failed).toMatchObject({ code: 'aborted' });
     expect(await thread.respond(second.token, ada)).toMatchObject({ status: 'settled' });

@@ -1,5 +1,6 @@
 /** Who decides a question before the person does, and what becomes of one nobody sees. */
 import { describe, expect, test } from 'vitest';
+import { createThread } from '../../../src/index.ts';
 import type { ElicitationAnswer, PendingElicitation, Policy, ReviewRequest } from '../../../src/index.ts';
 import { deferred, scriptedServer, SimulatedClock } from '../../../src/testing/index.ts';
 import { ada, answerOf, eras, turn, watched } from './support.ts';
@@ -188,6 +189,28 @@ describe.each(eras)('a question nobody listens for, in the %s era', (era) => {
     expect(answerOf(await result)).toMatchObject(ada);
     await emptied.promise;
     expect(lists.at(-1)).toEqual([]);
+  });
+
+  test('EL-7 H9 is kept while nothing listens at all, and what the snapshot shows is plain data', async () => {
+    await using server = scriptedServer({ era });
+    const decided = deferred();
+    await using thread = createThread({
+      servers: { docs: server.config },
+      reviewer: () => {
+        decided.resolve();
+        return undefined;
+      },
+    });
+    const step = await thread.beginStep();
+    const result = step.callTool('mcp__docs__ask', { meta: { 'example.com/tag': 1 } });
+    await decided.promise;
+    await turn();
+    const snapshot = thread.snapshot();
+    expect(JSON.parse(JSON.stringify(snapshot))).toStrictEqual(snapshot);
+    const [question] = snapshot.elicitations;
+    expect(question).toMatchObject({ server: 'docs', message: 'What is your name?' });
+    expect(await thread.respond(question?.token ?? '', ada)).toEqual({ status: 'delivered' });
+    expect(answerOf(await result)).toMatchObject(ada);
   });
 
   test('EL-7 expires after unattendedMs, and its server hears a cancel', async () => {

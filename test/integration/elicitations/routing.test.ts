@@ -152,7 +152,10 @@ describe('outcomes of respond', () => {
       }
       expect(thread.snapshot().elicitations).toMatchObject([{ token }]);
       expect(await thread.respond(token, ada)).toEqual({ status: 'delivered' });
+      // A fact comes before the reply that depends on it.
+      expect(watch.of('elicitation.settled')).toMatchObject([{ token, outcome: 'accepted' }]);
       expect(answerOf(await result)).toMatchObject(ada);
+      expect(watch.of('call.ended')).toHaveLength(1);
       expect(server.journal.filter(({ kind }) => kind === 'answered')).toHaveLength(1);
     },
   );

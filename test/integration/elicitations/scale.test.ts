@@ -166,20 +166,42 @@ test.each([1, 2])(
     const { thread } = watch;
     const step = await thread.beginStep();
     const results = Array.from({ length: calls }, () => step.callTool('mcp__docs__echo'));
-    await watch.until('warning', undefined, count - 256);
+    const most = 256 * calls;
+    await watch.until('warning', undefined, count - most);
     const open = thread.snapshot().elicitations;
-    expect(open).toHaveLength(256);
+    expect(open).toHaveLength(most);
     for (const { token } of open) await thread.respond(token, { action: 'accept', content: {} });
     await settledAll.promise;
-    expect([...replies.values()].filter((action) => action === 'accept')).toHaveLength(256);
+    expect([...replies.values()].filter((action) => action === 'accept')).toHaveLength(most);
     // There is room again.
     peer.send({ jsonrpc: '2.0', id: count, ...formRequest });
-    const last = await watch.until('elicitation.opened', undefined, 257);
+    const last = await watch.until('elicitation.opened', undefined, most + 1);
     await thread.respond(last.elicitation.token, { action: 'accept', content: {} });
     for (const message of waiting) peer.reply(message, { content: [] });
     await Promise.all(results);
   },
 );
+
+test('EL-11 EL-12 RT-9 300 calls of a legacy server that each ask are all put, though each question may be of any of them', async () => {
+  const count = 300;
+  await using server = scriptedServer({ tools: ['ask'] });
+  await using watch = watched({
+    servers: { docs: { ...server.config, parallel: true } },
+    limits: { callsPerThread: count, callsPerServer: count },
+  });
+  const { thread } = watch;
+  const step = await thread.beginStep();
+  const results = Array.from({ length: count }, (_, index) =>
+    step.callTool('mcp__docs__ask', { message: String(index) }).then(answerOf),
+  );
+  await watch.until('elicitation.opened', undefined, count);
+  for (const { token, message } of shuffled(thread.snapshot().elicitations, seeded(3)))
+    await thread.respond(token, { action: 'accept', content: { name: message } });
+  expect(await Promise.all(results)).toEqual(
+    Array.from({ length: count }, (_, index) => ({ action: 'accept', content: { name: String(index) } })),
+  );
+  expect(watch.of('warning')).toEqual([]);
+});
 
 const formRequest = {
   method: 'elicitation/create',

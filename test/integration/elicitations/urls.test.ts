@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { rawServer, scriptedServer } from '../../../src/testing/index.ts';
 import type { RawMessage, RawServer } from '../../../src/testing/index.ts';
-import { answerOf, eras, errorOf, textOf, watched } from './support.ts';
+import { answerOf, eras, errorOf, place, places, textOf, watched } from './support.ts';
 
 describe.each(eras)('a url question in the %s era', (era) => {
   test('EL-5 shows the exact url, its host in punycode with the port, and the host in Unicode where it differs', async () => {
@@ -86,31 +86,34 @@ const first = { url: 'https://a.example/', elicitationId: 'a', message: 'First.'
 const urls = [first, { url: 'https://b.example/', elicitationId: 'b', message: 'Second.' }];
 
 describe('a call refused with -32042', () => {
-  test('EL-5 puts every question it lists, and is tried once more when all are accepted', async () => {
-    await using server = scriptedServer();
-    await using watch = watched({ servers: { docs: server.config } });
-    const { thread } = watch;
-    const step = await thread.beginStep();
-    const result = step.callTool('mcp__docs__requireUrl', { urls, autoComplete: true }, { callId: 'mine' });
-    const one = await watch.nextQuestion();
-    const two = await watch.nextQuestion();
-    expect([one, two]).toMatchObject(
-      urls.map(({ url, message }) => ({
-        kind: 'url',
-        url,
-        message,
-        attribution: 'call',
-        request: 'mine',
-        step: step.id,
-      })),
-    );
-    expect(thread.snapshot().steps[0]?.calls).toMatchObject([{ state: 'paused' }]);
-    await thread.respond(two.token, { action: 'accept' });
-    expect(server.calls('requireUrl')).toBe(1);
-    await thread.respond(one.token, { action: 'accept' });
-    expect(textOf(await result)).toBe('authorized');
-    expect(server.calls('requireUrl')).toBe(2);
-  });
+  test.each(places)(
+    'EL-5 puts every question it lists, and is tried once more when all are accepted, %s',
+    async (where) => {
+      await using server = await place(where, {});
+      await using watch = watched({ servers: { docs: server.config } });
+      const { thread } = watch;
+      const step = await thread.beginStep();
+      const result = step.callTool('mcp__docs__requireUrl', { urls, autoComplete: true }, { callId: 'mine' });
+      const one = await watch.nextQuestion();
+      const two = await watch.nextQuestion();
+      expect([one, two]).toMatchObject(
+        urls.map(({ url, message }) => ({
+          kind: 'url',
+          url,
+          message,
+          attribution: 'call',
+          request: 'mine',
+          step: step.id,
+        })),
+      );
+      expect(thread.snapshot().steps[0]?.calls).toMatchObject([{ state: 'paused' }]);
+      await thread.respond(two.token, { action: 'accept' });
+      expect(thread.snapshot().steps[0]?.calls).toMatchObject([{ state: 'paused' }]);
+      await thread.respond(one.token, { action: 'accept' });
+      expect(textOf(await result)).toBe('authorized');
+      expect(textOf(await step.callTool('mcp__docs__count', { tool: 'requireUrl' }))).toBe('2');
+    },
+  );
 
   test('EL-5 goes on when its server says that each page is done', async () => {
     await using server = scriptedServer();
@@ -140,6 +143,37 @@ describe('a call refused with -32042', () => {
     });
     expect(server.calls('requireUrl')).toBe(1);
     expect(watch.of('elicitation.settled')).toHaveLength(2);
+  });
+
+  test.each([{ autoDeny: true }, { urls: false }])(
+    'EL-5 EL-6 declined by the policy %j fails as authorization_declined, and nothing is shown',
+    async (elicitation) => {
+      await using server = scriptedServer();
+      await using watch = watched({ servers: { docs: server.config }, policy: { elicitation } });
+      const step = await watch.thread.beginStep();
+      expect(await errorOf(step.callTool('mcp__docs__requireUrl', { urls }))).toMatchObject({
+        code: 'authorization_declined',
+        outcome: 'not-sent',
+      });
+      expect(watch.of('elicitation.opened')).toEqual([]);
+      expect(server.calls('requireUrl')).toBe(1);
+    },
+  );
+
+  test('EL-5 EL-8 aborted while its questions are open cancels them', async () => {
+    await using server = scriptedServer();
+    await using watch = watched({ servers: { docs: server.config } });
+    const step = await watch.thread.beginStep();
+    const controller = new AbortController();
+    const failed = errorOf(step.callTool('mcp__docs__requireUrl', { urls }, { signal: controller.signal }));
+    const one = await watch.nextQuestion();
+    await watch.nextQuestion();
+    controller.abort();
+    expect(await failed).toMatchObject({ code: 'aborted' });
+    expect(watch.of('elicitation.settled').map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
+    await server.completeUrl('a');
+    expect(await watch.thread.respond(one.token, { action: 'accept' })).toMatchObject({ outcome: 'cancelled' });
+    expect(server.calls('requireUrl')).toBe(1);
   });
 
   test('EL-5 a second refusal is auth_required', async () => {
