@@ -5,6 +5,14 @@ import { toJson } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 import { followPages } from './mcp/listing.ts';
 
+/** Sends one request to a server; resolves with its result. */
+export type SendRequest = (
+  server: string,
+  method: string,
+  params: JsonObject,
+  options?: RequestOptions,
+) => Promise<JsonObject>;
+
 /** Makes the requests over one way of sending. */
 export abstract class ServerRequester implements ServerRequests {
   /** Sends one request to a server; resolves with its result. */
@@ -14,6 +22,11 @@ export abstract class ServerRequester implements ServerRequests {
     params: JsonObject,
     options?: RequestOptions,
   ): Promise<JsonObject>;
+
+  /** Runs several requests that must go to the same runtime. */
+  protected together<TResult>(run: (request: SendRequest) => Promise<TResult>, _: RequestOptions): Promise<TResult> {
+    return run((server, method, params, options) => this.request(server, method, params, options));
+  }
 
   listTools(server: string, options?: ListOptions): Promise<JsonObject> {
     return this.#list(server, 'tools/list', 'tools', options);
@@ -58,11 +71,8 @@ export abstract class ServerRequester implements ServerRequests {
   async #list(server: string, method: string, key: string, options: ListOptions = {}): Promise<JsonObject> {
     const { cursor, all, ...rest } = options;
     if (all !== true) return this.request(server, method, cursor === undefined ? {} : { cursor }, rest);
-    const items = await followPages((page) => this.request(server, page.method, page.params ?? {}, rest), {
-      server,
-      method,
-      key,
-    });
-    return { [key]: toJson(items) };
+    const follow = (request: SendRequest): Promise<readonly unknown[]> =>
+      followPages((page) => request(server, page.method, page.params ?? {}, rest), { server, method, key });
+    return { [key]: toJson(await this.together(follow, rest)) };
   }
 }

@@ -34,10 +34,12 @@ import { actorOf } from './machines/actor-of.ts';
 import { isRouter, isStep } from './machines/refs.ts';
 import { outcomeOf } from './machines/router.ts';
 import type { RouterActorRef } from './machines/router.ts';
-import { stepSystemId } from './machines/thread.ts';
+import { runtimeId, stepSystemId } from './machines/thread.ts';
 import type { ThreadActorRef } from './machines/thread.ts';
 import { ServerRequester } from './server-requests.ts';
+import type { SendRequest } from './server-requests.ts';
 import { createStep, newCall, plannedServer, requestInput } from './step.ts';
+import { abortedError, waitReady } from './wait-ready.ts';
 
 /** What a host shares with its threads. */
 export interface SharedParts {
@@ -119,31 +121,10 @@ class LiveThread extends ServerRequester implements Thread {
 
   async ready(options: ReadyOptions = {}): Promise<void> {
     checkTimeout(options.timeoutMs);
-    const { signal } = options;
-    const timeoutMs = options.timeoutMs ?? this.#readyTimeoutMs;
+    if (this.#isClosing) throw closedError();
     const { clock, publications } = this.#effects;
-    await new Promise<void>((resolve, reject) => {
-      if (this.#isClosing) reject(closedError());
-      else if (signal?.aborted === true) reject(abortedError('Waiting for the first runtime'));
-      else {
-        const settle =
-          <TArgs extends readonly unknown[]>(then: (...args: TArgs) => void) =>
-          (...args: TArgs): void => {
-            clock.clearTimeout(timer);
-            signal?.removeEventListener('abort', onAbort);
-            stop?.();
-            then(...args);
-          };
-        const onAbort = settle(() => reject(abortedError('Waiting for the first runtime')));
-        const timer = clock.setTimeout(
-          settle(() => reject(this.#notReady(timeoutMs))),
-          timeoutMs,
-        );
-        let stop: (() => void) | undefined;
-        signal?.addEventListener('abort', onAbort, { once: true });
-        stop = publications.whenReady({ resolve: settle(resolve), reject: settle(reject) });
-      }
-    });
+    const { signal, timeoutMs = this.#readyTimeoutMs } = options;
+    await waitReady({ clock, publications, signal, timeoutMs, snapshot: () => this.snapshot() });
   }
 
   snapshot(): ThreadSnapshot {
@@ -267,9 +248,42 @@ class LiveThread extends ServerRequester implements Thread {
     params: JsonObject,
     options: RequestOptions = {},
   ): Promise<JsonObject> {
+    await this.#whenReady(options);
+    return this.#requestOf(this.#effects.publications.current, server, method, params, options);
+  }
+
+  /** Several requests that belong together go to one runtime, which they hold until the last is answered. */
+  protected override async together<TResult>(
+    run: (request: SendRequest) => Promise<TResult>,
+    options: RequestOptions,
+  ): Promise<TResult> {
+    await this.#whenReady(options);
+    const { publications, lookUp } = this.#effects;
+    const generation = publications.current;
+    const id = this.#nextCallId();
+    lookUp(runtimeId(generation))?.send({ type: 'runtime.hold', id, kind: 'request' });
+    try {
+      return await run((server, method, params, given = {}) =>
+        this.#requestOf(generation, server, method, params, given),
+      );
+    } finally {
+      lookUp(runtimeId(generation))?.send({ type: 'runtime.release', id });
+    }
+  }
+
+  async #whenReady({ signal }: RequestOptions): Promise<void> {
     if (this.#effects.publications.current === 0 || this.#isClosing)
-      await this.ready(options.signal === undefined ? {} : { signal: options.signal });
-    const generation = this.#effects.publications.current;
+      await this.ready(signal === undefined ? {} : { signal });
+  }
+
+  async #requestOf(
+    generation: number,
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions,
+  ): Promise<JsonObject> {
+    if (this.#isClosing) throw closedError();
     const planned = plannedServer(this.#effects, generation, server);
     const input = requestInput(this.#nextCallId(), planned, generation, method, params, options);
     return this.#effects.calls.start(newCall(input, planned, options), (given) => {
@@ -291,16 +305,6 @@ class LiveThread extends ServerRequester implements Thread {
   #nextCallId(): string {
     this.#calls += 1;
     return `call-${String(this.#calls)}`;
-  }
-
-  #notReady(timeoutMs: number): HoldfastError {
-    const states = this.snapshot()
-      .servers.map(({ name, state }) => `"${name}" is ${state}`)
-      .join(', ');
-    return new HoldfastError(
-      'ready_timeout',
-      `Expected the first runtime within ${String(timeoutMs)} ms, and it is not there: ${states === '' ? 'no server has begun' : states}. Raise limits.readyTimeoutMs, or see why the server is slow.`,
-    );
   }
 
   #whenDone(shared: SharedParts): Promise<void> {
@@ -331,8 +335,4 @@ function runtimeServers({ servers = {}, misconfigured, secrets }: ThreadOptions)
     ...(misconfigured === undefined ? {} : { misconfigured }),
     ...(secrets === undefined ? {} : { secrets }),
   };
-}
-
-function abortedError(what: string): HoldfastError {
-  return new HoldfastError('aborted', `${what} was aborted by its signal.`);
 }

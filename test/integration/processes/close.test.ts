@@ -10,7 +10,13 @@ import { isAlive, processListeners, resources } from './support.ts';
 async function grow(thread: Thread, server: string): Promise<readonly number[]> {
   const step = await thread.beginStep();
   const pids = [serverOf(thread, server).pid ?? 0];
-  for (const args of [{}, { detached: true }, { detached: true, deaf: true }, { inherit: true }, { deaf: true, inherit: true }])
+  for (const args of [
+    {},
+    { detached: true },
+    { detached: true, deaf: true },
+    { inherit: true },
+    { deaf: true, inherit: true },
+  ])
     pids.push(Number(textOf(await step.callTool(`mcp__${server}__fork`, args))));
   await step.end();
   return pids;
@@ -63,8 +69,18 @@ describe('close', () => {
       await watch.until(() => watch.of('elicitation.opened').length === 3);
       await thread.close();
       expect((await Promise.all(open)).map(({ code }) => code)).toEqual(open.map(() => 'aborted'));
-      expect(watch.of('elicitation.settled').map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled', 'cancelled']);
-      expect(thread.snapshot()).toMatchObject({ state: 'closed', runtimes: [], servers: [], steps: [], elicitations: [] });
+      expect(watch.of('elicitation.settled').map(({ outcome }) => outcome)).toEqual([
+        'cancelled',
+        'cancelled',
+        'cancelled',
+      ]);
+      expect(thread.snapshot()).toMatchObject({
+        state: 'closed',
+        runtimes: [],
+        servers: [],
+        steps: [],
+        elicitations: [],
+      });
       expect(memory.connections).toBe(0);
     }
     expect(await settledResources()).toEqual(settled);
@@ -121,7 +137,9 @@ describe('close', () => {
 
   test('RT-11 of a host closes all its threads', async () => {
     const host = createHost();
-    const threads = Array.from({ length: 3 }, () => host.createThread({ servers: { a: stdioServerConfig({ tools: ['fork'] }) } }));
+    const threads = Array.from({ length: 3 }, () =>
+      host.createThread({ servers: { a: stdioServerConfig({ tools: ['fork'] }) } }),
+    );
     const pids = (await Promise.all(threads.map((thread) => grow(thread, 'a')))).flat();
     await host.close();
     expect(pids.map(isAlive)).toEqual(pids.map(() => false));

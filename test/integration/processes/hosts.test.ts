@@ -14,7 +14,9 @@ afterEach(() => {
 });
 
 /** Runs a program of test/fixtures/hosts; resolves with its first line of output. */
-async function start(name: string): Promise<{ readonly child: ChildProcess; readonly line: unknown; readonly ended: Promise<unknown[]> }> {
+async function start(
+  name: string,
+): Promise<{ readonly child: ChildProcess; readonly line: unknown; readonly ended: Promise<unknown[]> }> {
   const program = fileURLToPath(new URL(`../../fixtures/hosts/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);

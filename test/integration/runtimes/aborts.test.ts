@@ -22,7 +22,10 @@ describe.each(endings)('a call that is ended by $title', ({ code, end }) => {
   test('RT-8 is cancelled at a legacy server under its own id, with the neutral reason', async () => {
     const clock = new SimulatedClock();
     await using peer = rawServer((message) => message['method'] === 'tools/call');
-    await using thread = createThread({ servers: { a: { ...peer.config, parallel: true, protocol: 'legacy' } }, clock });
+    await using thread = createThread({
+      servers: { a: { ...peer.config, parallel: true, protocol: 'legacy' } },
+      clock,
+    });
     const controller = new AbortController();
     const step = await thread.beginStep();
     const call = errorOf(step.callTool('mcp__a__echo', { mine: 1 }, { signal: controller.signal, timeoutMs: 5_000 }));
@@ -88,7 +91,8 @@ test('RT-8 a call with an aborted signal, or that waits for its turn, is never s
 test('RT-8 a late result is dropped and disturbs nothing', async () => {
   await using peer = rawServer((message, raw) => {
     if (message['method'] !== 'tools/call') return false;
-    if (argumentsOf(message)?.['answer'] === true) raw.reply(message, { content: [{ type: 'text', text: 'answered' }] });
+    if (argumentsOf(message)?.['answer'] === true)
+      raw.reply(message, { content: [{ type: 'text', text: 'answered' }] });
     return true;
   });
   await using thread = createThread({ servers: { a: { ...peer.config, parallel: true, protocol: 'legacy' } } });
@@ -119,18 +123,21 @@ describe.each(['legacy', 'modern'] as const)('a %s stream over HTTP', (era) => {
   });
 });
 
-test.each([['a list', []], ['a text', 'text'], ['a number', 7], ['null', null], ['a function', () => 1]])(
-  'RT-8 arguments that are %s are refused before anything is sent',
-  async (_, args) => {
-    await using peer = scriptedServer({ tools: ['echo'] });
-    await using thread = createThread({ servers: { a: peer.config } });
-    const step = await thread.beginStep();
-    const error = await errorOf(step.callTool('mcp__a__echo', args as unknown as JsonObject));
-    expect(error).toMatchObject({ code: 'invalid_arguments', outcome: 'not-sent', retryable: false });
-    expect(textOf(await step.callTool('mcp__a__echo'))).toBe('');
-    expect(peer.calls()).toBe(1);
-  },
-);
+test.each([
+  ['a list', []],
+  ['a text', 'text'],
+  ['a number', 7],
+  ['null', null],
+  ['a function', () => 1],
+])('RT-8 arguments that are %s are refused before anything is sent', async (_, args) => {
+  await using peer = scriptedServer({ tools: ['echo'] });
+  await using thread = createThread({ servers: { a: peer.config } });
+  const step = await thread.beginStep();
+  const error = await errorOf(step.callTool('mcp__a__echo', args as unknown as JsonObject));
+  expect(error).toMatchObject({ code: 'invalid_arguments', outcome: 'not-sent', retryable: false });
+  expect(textOf(await step.callTool('mcp__a__echo'))).toBe('');
+  expect(peer.calls()).toBe(1);
+});
 
 test.each([0, -1, 1.5, 2 ** 31, Number.NaN])('RT-8 a time limit of %d ms is refused', async (timeoutMs) => {
   await using peer = scriptedServer({ tools: ['echo'] });
@@ -162,8 +169,7 @@ test('RT-8 step.end resolves when the calls of the step are answered', async () 
   await using thread = createThread({ servers: { a: { ...peer.config, parallel: true } } });
   const step = await thread.beginStep();
   const seen: string[] = [];
-  for (let call = 0; call < 3; call++)
-    void step.callTool('mcp__a__hang').catch(() => seen.push('aborted'));
+  for (let call = 0; call < 3; call++) void step.callTool('mcp__a__hang').catch(() => seen.push('aborted'));
   await peer.until('called');
   await step.end();
   expect(seen).toEqual(['aborted', 'aborted', 'aborted']);

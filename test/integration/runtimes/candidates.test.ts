@@ -220,7 +220,9 @@ describe('latest wins', () => {
     await using thread = createThread({ servers: {} });
     await thread.ready();
     const watch = new Watch(thread);
-    const older = thread.replaceRuntime({ servers: { common: { ...common.config, required: true }, dropped: dropped.config } });
+    const older = thread.replaceRuntime({
+      servers: { common: { ...common.config, required: true }, dropped: dropped.config },
+    });
     await Promise.all([common.until('started'), dropped.until('started')]);
     const connection = serverOf(thread, 'common').connection;
 
@@ -232,7 +234,9 @@ describe('latest wins', () => {
     expect(await newer).toEqual({ status: 'published', generation: 3, replaced: 1 });
     expect(serverOf(thread, 'common')).toMatchObject({ connection, generations: [3] });
     expect(common.journal.filter(({ kind }) => kind === 'started')).toHaveLength(1);
-    expect(watch.of('runtime.discarded')).toMatchObject([{ generation: 2, reason: 'superseded by a newer replacement' }]);
+    expect(watch.of('runtime.discarded')).toMatchObject([
+      { generation: 2, reason: 'superseded by a newer replacement' },
+    ]);
   });
 
   test('RT-4 what a dropped candidate was starting is kept also while other connections are being let go', async () => {

@@ -62,7 +62,10 @@ test('RT-6 a failed first runtime rejects who waits, and a later replacement hea
   expect((await errorOf(thread.beginStep())).code).toBe('runtime_failed');
   expect(thread.snapshot().state).toBe('starting');
 
-  expect(await thread.replaceRuntime({ servers: { good: good.config } })).toEqual({ status: 'published', generation: 2 });
+  expect(await thread.replaceRuntime({ servers: { good: good.config } })).toEqual({
+    status: 'published',
+    generation: 2,
+  });
   await thread.ready();
   expect(shown(await thread.beginStep(), 'good')).toEqual(['echo']);
 });

@@ -26,12 +26,36 @@ afterEach(async () => {
 const garbage: readonly [string, readonly unknown[]][] = [
   ['values that are no messages', [null, 7, 'text', [], true, {}]],
   ['messages without a version', [{ method: 'notifications/message' }, { id: 1, result: {} }]],
-  ['results for unknown ids', [{ jsonrpc: '2.0', id: 4711, result: {} }, { jsonrpc: '2.0', id: 'x', result: {} }]],
+  [
+    'results for unknown ids',
+    [
+      { jsonrpc: '2.0', id: 4711, result: {} },
+      { jsonrpc: '2.0', id: 'x', result: {} },
+    ],
+  ],
   ['errors for unknown ids', [{ jsonrpc: '2.0', id: 4711, error: { code: 1, message: 'no' } }]],
-  ['an id that is null', [{ jsonrpc: '2.0', id: null, result: {} }, { jsonrpc: '2.0', id: null, error: {} }]],
-  ['ids of odd types', [{ jsonrpc: '2.0', id: {}, result: {} }, { jsonrpc: '2.0', id: [1], result: {} }]],
+  [
+    'an id that is null',
+    [
+      { jsonrpc: '2.0', id: null, result: {} },
+      { jsonrpc: '2.0', id: null, error: {} },
+    ],
+  ],
+  [
+    'ids of odd types',
+    [
+      { jsonrpc: '2.0', id: {}, result: {} },
+      { jsonrpc: '2.0', id: [1], result: {} },
+    ],
+  ],
   ['an id named like a property of objects', [{ jsonrpc: '2.0', id: '__proto__', result: {} }]],
-  ['unknown methods', [{ jsonrpc: '2.0', id: 1, method: 'no/such' }, { jsonrpc: '2.0', method: 'no/such' }]],
+  [
+    'unknown methods',
+    [
+      { jsonrpc: '2.0', id: 1, method: 'no/such' },
+      { jsonrpc: '2.0', method: 'no/such' },
+    ],
+  ],
   ['questions without params', [{ jsonrpc: '2.0', id: 5, method: 'elicitation/create' }]],
   [
     'questions of odd params',
@@ -44,14 +68,18 @@ const garbage: readonly [string, readonly unknown[]][] = [
   [
     'notifications of odd params',
     ['progress', 'message', 'cancelled', 'resources/updated', 'elicitation/complete', 'tools/list_changed'].flatMap(
-      (name) => [undefined, null, 7, [], { progressToken: {}, progress: 'x', requestId: {}, uri: 7 }].map((params) => ({
-        jsonrpc: '2.0',
-        method: `notifications/${name}`,
-        params,
-      })),
+      (name) =>
+        [undefined, null, 7, [], { progressToken: {}, progress: 'x', requestId: {}, uri: 7 }].map((params) => ({
+          jsonrpc: '2.0',
+          method: `notifications/${name}`,
+          params,
+        })),
     ),
   ],
-  ['withdrawals of what was never asked', [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }]],
+  [
+    'withdrawals of what was never asked',
+    [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }],
+  ],
 ];
 
 describe('a peer that sends', () => {
@@ -67,11 +95,18 @@ describe('a peer that sends', () => {
 
   test.each<[string, (request: RawMessage, peer: RawServer) => void]>([
     ['twice', (request, peer) => [0, 1].forEach(() => answer(request, peer))],
-    ['with a result and then an error', (request, peer) => {
-      answer(request, peer);
-      peer.fail(request, -1, 'late');
-    }],
-    ['with both in one', (request, peer) => peer.send({ jsonrpc: '2.0', id: request['id'], result: content('x'), error: { code: 1, message: 'both' } })],
+    [
+      'with a result and then an error',
+      (request, peer) => {
+        answer(request, peer);
+        peer.fail(request, -1, 'late');
+      },
+    ],
+    [
+      'with both in one',
+      (request, peer) =>
+        peer.send({ jsonrpc: '2.0', id: request['id'], result: content('x'), error: { code: 1, message: 'both' } }),
+    ],
     ['with neither', (request, peer) => peer.send({ jsonrpc: '2.0', id: request['id'] })],
     ['with a result that is no object', (request, peer) => peer.reply(request, 'text')],
     ['with null', (request, peer) => peer.reply(request, null)],
@@ -81,15 +116,28 @@ describe('a peer that sends', () => {
     ['with an error without code', (request, peer) => peer.send({ jsonrpc: '2.0', id: request['id'], error: {} })],
     ['with an error that is a text', (request, peer) => peer.send({ jsonrpc: '2.0', id: request['id'], error: 'no' })],
     ['with a kind nobody knows', (request, peer) => peer.reply(request, { resultType: 'task', content: [] })],
-    ['with odd requests for input', (request, peer) => peer.reply(request, { resultType: 'input_required', inputRequests: { a: null, b: 7, c: { method: 'no/such' } } })],
-    ['with its id as a text', (request, peer) => {
-      peer.send({ jsonrpc: '2.0', id: String(request['id']), result: content('as text') });
-      answer(request, peer);
-    }],
-    ['and closes', (request, peer) => {
-      answer(request, peer);
-      void peer.close();
-    }],
+    [
+      'with odd requests for input',
+      (request, peer) =>
+        peer.reply(request, {
+          resultType: 'input_required',
+          inputRequests: { a: null, b: 7, c: { method: 'no/such' } },
+        }),
+    ],
+    [
+      'with its id as a text',
+      (request, peer) => {
+        peer.send({ jsonrpc: '2.0', id: String(request['id']), result: content('as text') });
+        answer(request, peer);
+      },
+    ],
+    [
+      'and closes',
+      (request, peer) => {
+        answer(request, peer);
+        void peer.close();
+      },
+    ],
     ['by closing', (_, peer) => void peer.close()],
   ])('RT-12 an answer %s settles its call, once', async (_, odd) => {
     await using peer = rawServer((message, raw) => {
@@ -120,7 +168,10 @@ describe('a peer that sends', () => {
       if (count % 50 === 0) peer.send(question(`q-${String(count)}`));
     }
     expect(textOf(await step.callTool('mcp__a__echo', { text: 'after' }))).toBe('after');
-    await eventually(() => peer.received.filter(({ id, result }) => String(id).startsWith('q-') && result !== undefined).length === 100);
+    await eventually(
+      () =>
+        peer.received.filter(({ id, result }) => String(id).startsWith('q-') && result !== undefined).length === 100,
+    );
   });
 
   test('RT-12 the same question id twice is two questions, or one refused; both are answered', async () => {
@@ -138,7 +189,10 @@ describe('a peer that sends', () => {
 });
 
 test('RT-12 a child that writes noise, closes in the middle of a line, and dies is lived with', async () => {
-  const noisy = stdioServerConfig({ tools: ['echo', 'flood', 'crash'], stdoutOnStart: ['no json', '{"half":', '\u0000\u0001'] });
+  const noisy = stdioServerConfig({
+    tools: ['echo', 'flood', 'crash'],
+    stdoutOnStart: ['no json', '{"half":', '\u0000\u0001'],
+  });
   await using thread = createThread({ servers: { a: { ...noisy, parallel: true } } });
   const watch = new Watch(thread);
   const step = await thread.beginStep();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
 import type { Step, Thread } from '../../../src/index.ts';
-import { stdioServerConfig } from '../../../src/testing/index.ts';
+import { rawServer, stdioServerConfig } from '../../../src/testing/index.ts';
 import { Watch, eventually, peerKinds, startPeer, textOf, turns } from './support.ts';
 import type { Peer } from './support.ts';
 
@@ -19,7 +19,10 @@ const holders: readonly Holder[] = [
     title: 'a completion',
     inStep: false,
     hold: (thread) =>
-      thread.complete('a', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'park:key' } }),
+      thread.complete('a', {
+        ref: { type: 'ref/prompt', name: 'greet' },
+        argument: { name: 'name', value: 'park:key' },
+      }),
   },
   { title: 'a tool call', inStep: true, hold: (_, step) => step.callTool('mcp__a__park', { key: 'key' }) },
   { title: 'a resource read of a step', inStep: true, hold: (_, step) => step.readResource('a', 'test://park/key') },
@@ -69,7 +72,12 @@ describe.each(peerKinds)('a %s server, %s', (era, kind) => {
     await thread.replaceRuntime({ servers: {} });
     await first.end();
     await turns(2);
-    expect(thread.snapshot().runtimes[0]?.holders.map(({ kind: held }) => held).sort()).toEqual(['request', 'step']);
+    expect(
+      thread
+        .snapshot()
+        .runtimes[0]?.holders.map(({ kind: held }) => held)
+        .sort(),
+    ).toEqual(['request', 'step']);
     await second.end();
     await turns(2);
     expect(watch.hasStopped(1)).toBe(false);
@@ -151,4 +159,29 @@ test('H3 RT-11 a retired runtime that was let go closes its in-memory server', a
   await thread.ready();
   await thread.replaceRuntime({ servers: {} });
   await eventually(() => openConnections(peer) === 0);
+});
+
+test('RT-2 all pages of one listing come from the runtime it began on', async () => {
+  const held: (() => void)[] = [];
+  await using old = rawServer(
+    (message, peer) => {
+      if (message['method'] !== 'prompts/list') return false;
+      const isFirst = message['params'] === undefined || !('cursor' in (message['params'] as object));
+      held.push(() => peer.reply(message, { prompts: [{ name: `old-${String(held.length)}` }], ...(isFirst ? { nextCursor: 'two' } : {}) }));
+      if (!isFirst) held.at(-1)?.();
+      return true;
+    },
+    { tools: [] },
+  );
+  await using young = await startPeer('in memory', { era: 'legacy' });
+  await using thread = createThread({ servers: { a: { ...old.config, protocol: 'legacy' } } });
+  const watch = new Watch(thread);
+  await thread.ready();
+  const listed = thread.listPrompts('a', { all: true });
+  await eventually(() => held.length === 1);
+  await thread.replaceRuntime({ servers: { a: young.config } });
+  held[0]?.();
+  expect(await listed).toEqual({ prompts: [{ name: 'old-1' }, { name: 'old-2' }] });
+  await turns(1);
+  expect(watch.hasStopped(1)).toBe(true);
 });

@@ -54,7 +54,8 @@ class Root implements AsyncDisposable {
   /** Starts a call as a step does; settles with what became of it. */
   call(step: string, server: string, tool: string, args: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const { servers, calls, lookUp } = this.effects;
-    const generation = (lookUp(stepSystemId(step))?.getSnapshot() as { context: { generation: number } }).context.generation;
+    const generation = (lookUp(stepSystemId(step))?.getSnapshot() as { context: { generation: number } }).context
+      .generation;
     const planned = servers.resolve(generation, server);
     const { children } = lookUp(stepSystemId(step))?.getSnapshot() as { children: Record<string, ThreadActorRef> };
     if (planned?.connection === undefined) expect.fail(`Expected server "${server}" in runtime ${String(generation)}.`);

@@ -76,7 +76,9 @@ test('H2 no observer sees an empty list or two current runtimes during 50 swaps 
     const before = await thread.beginStep();
     await swapped;
     const after = await thread.beginStep();
-    steps.push(`${String(before.tools.length)} ${String(after.tools.length)} ${String(after.generation - before.generation)}`);
+    steps.push(
+      `${String(before.tools.length)} ${String(after.tools.length)} ${String(after.generation - before.generation)}`,
+    );
     await Promise.all([before.end(), after.end()]);
   }
   sampler.stop();

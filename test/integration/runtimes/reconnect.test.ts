@@ -50,13 +50,12 @@ describe.each(['legacy', 'modern'] as const)('a killed %s process', (era) => {
     expect(textOf(await step.callTool('mcp__a__pid'))).toBe(String(after.pid));
     other.release('key', 'kept');
     expect(textOf(await kept)).toBe('kept');
-    expect(watch.of('call.ended').map(({ outcome }) => outcome).sort()).toEqual([
-      'completed',
-      'completed',
-      'completed',
-      'unknown',
-      'unknown',
-    ]);
+    expect(
+      watch
+        .of('call.ended')
+        .map(({ outcome }) => outcome)
+        .sort(),
+    ).toEqual(['completed', 'completed', 'completed', 'unknown', 'unknown']);
   });
 
   test('RT-7 keeps its last known tools in new steps, and a call waits for it', async () => {
@@ -221,23 +220,26 @@ test('RT-7 a replacement does not begin an attempt anew that is being made', asy
 });
 
 describe('restartServer', () => {
-  test.each(['legacy', 'modern'] as const)('RT-7 RT-8 ends the calls on a %s process and starts a new one', async (era) => {
-    await using thread = createThread({
-      servers: { a: { ...stdioServerConfig({ era, tools: ['hang', 'pid', 'echo'] }), parallel: true } },
-    });
-    const step = await thread.beginStep();
-    const { pid, connection } = serverOf(thread, 'a');
-    const call = errorOf(step.callTool('mcp__a__hang'));
-    await step.callTool('mcp__a__echo');
-    const restarted = thread.restartServer('a');
-    const meanwhile = step.callTool('mcp__a__pid');
-    await restarted;
-    expect(await call).toMatchObject({ code: 'connection_lost', outcome: 'unknown' });
-    const after = serverOf(thread, 'a');
-    expect(after).toMatchObject({ connection, state: 'ready' });
-    expect(after.pid).not.toBe(pid);
-    expect(textOf(await meanwhile)).toBe(String(after.pid));
-  });
+  test.each(['legacy', 'modern'] as const)(
+    'RT-7 RT-8 ends the calls on a %s process and starts a new one',
+    async (era) => {
+      await using thread = createThread({
+        servers: { a: { ...stdioServerConfig({ era, tools: ['hang', 'pid', 'echo'] }), parallel: true } },
+      });
+      const step = await thread.beginStep();
+      const { pid, connection } = serverOf(thread, 'a');
+      const call = errorOf(step.callTool('mcp__a__hang'));
+      await step.callTool('mcp__a__echo');
+      const restarted = thread.restartServer('a');
+      const meanwhile = step.callTool('mcp__a__pid');
+      await restarted;
+      expect(await call).toMatchObject({ code: 'connection_lost', outcome: 'unknown' });
+      const after = serverOf(thread, 'a');
+      expect(after).toMatchObject({ connection, state: 'ready' });
+      expect(after.pid).not.toBe(pid);
+      expect(textOf(await meanwhile)).toBe(String(after.pid));
+    },
+  );
 
   test('RT-7 starts a failed server again', async () => {
     await using peer = scriptedServer({ tools: ['echo'] });

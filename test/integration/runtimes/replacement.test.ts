@@ -111,7 +111,13 @@ describe('500 rapid replacements', () => {
     const outcomes = await Promise.all(publications);
     const texts = await Promise.all(calls);
 
-    expect(texts).toEqual(Array.from({ length: 500 }, (_, swap) => Array(4).fill(String(swap + 1)).join(' ')));
+    expect(texts).toEqual(
+      Array.from({ length: 500 }, (_, swap) =>
+        Array(4)
+          .fill(String(swap + 1))
+          .join(' '),
+      ),
+    );
     expect(outcomes.filter(({ status }) => status === 'published').length).toBeGreaterThan(300);
     expect(outcomes.at(-1)).toMatchObject({ status: 'published', generation: 501 });
     expect(['child', 'http', 'memory'].map((name) => serverOf(thread, name).connection)).toEqual(before);

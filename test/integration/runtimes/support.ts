@@ -92,7 +92,10 @@ export function serverOf(thread: Thread, name: string) {
 }
 
 /** The raw names of the tools a step shows of a server. */
-export function shown(step: { readonly tools: readonly { readonly server: string; readonly tool: string }[] }, server: string) {
+export function shown(
+  step: { readonly tools: readonly { readonly server: string; readonly tool: string }[] },
+  server: string,
+) {
   return step.tools.filter((info) => info.server === server).map((info) => info.tool);
 }
 

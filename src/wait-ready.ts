@@ -1,0 +1,52 @@
+/** Waiting for the first runtime of a thread (SPEC RT-6). */
+import type { Clock } from './api.ts';
+import type { Publications } from './actors/publications.ts';
+import { HoldfastError } from './domain/errors.ts';
+import type { ThreadSnapshot } from './domain/snapshot.ts';
+
+export interface ReadyWait {
+  readonly clock: Clock;
+  readonly publications: Publications;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  snapshot(): ThreadSnapshot;
+}
+
+/** Resolves when a runtime is current; rejects when it failed, the time is over, the signal aborts or the thread closes. */
+export function waitReady({ clock, publications, timeoutMs, signal, snapshot }: ReadyWait): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(abortedError('Waiting for the first runtime'));
+      return;
+    }
+    const settle =
+      <TArgs extends readonly unknown[]>(then: (...args: TArgs) => void) =>
+      (...args: TArgs): void => {
+        clock.clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        stop?.();
+        then(...args);
+      };
+    const onAbort = settle(() => reject(abortedError('Waiting for the first runtime')));
+    const timer = clock.setTimeout(
+      settle(() => reject(notReady(timeoutMs, snapshot()))),
+      timeoutMs,
+    );
+    let stop: (() => void) | undefined;
+    signal?.addEventListener('abort', onAbort, { once: true });
+    stop = publications.whenReady({ resolve: settle(resolve), reject: settle(reject) });
+  });
+}
+
+/** The error of what its own signal aborted. */
+export function abortedError(what: string): HoldfastError {
+  return new HoldfastError('aborted', `${what} was aborted by its signal.`);
+}
+
+function notReady(timeoutMs: number, { servers }: ThreadSnapshot): HoldfastError {
+  const states = servers.map(({ name, state }) => `"${name}" is ${state}`).join(', ');
+  return new HoldfastError(
+    'ready_timeout',
+    `Expected the first runtime within ${String(timeoutMs)} ms, and it is not there: ${states === '' ? 'no server has begun' : states}. Raise limits.readyTimeoutMs, or see why the server is slow.`,
+  );
+}
