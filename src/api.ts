@@ -1,6 +1,7 @@
 /** The shapes of the public surface (DESIGN §3). `thread.ts`, `step.ts` and `host.ts` implement them. */
 import type { Observable } from 'rxjs';
-import type { Limits, Policy, ServerMap } from './domain/config.ts';
+import type { Catalog, ServerProvenance } from './domain/catalog.ts';
+import type { Limits, MisconfiguredServer, Policy, ServerMap } from './domain/config.ts';
 import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from './domain/elicitation.ts';
 import type { Failure } from './domain/errors.ts';
 import type { ThreadEvent } from './domain/events.ts';
@@ -46,23 +47,26 @@ export interface Root {
   readonly name?: string;
 }
 
-/** A server that cannot be started as it is configured, and why. */
-export interface MisconfiguredServer extends Failure {
-  /** The configuration says that nothing is published without it. Default false. */
-  readonly required?: boolean;
-}
-
 /** The servers of one runtime, and what reading a configuration found out about them. */
 export interface RuntimeServers {
   readonly servers: ServerMap;
   /** Servers a configuration names but cannot start: they show as `misconfigured` with this reason (SPEC CN-3). */
   readonly misconfigured?: Readonly<Record<string, MisconfiguredServer>>;
+  /** Why servers are off that are: they show as `disabled` with this reason. Without one, `enabled: false` says it all. */
+  readonly disabled?: Readonly<Record<string, Failure>>;
+  /** Where servers came from: shown with their tools (SPEC NM-5). */
+  readonly provenance?: Readonly<Record<string, ServerProvenance>>;
   /** Values to redact everywhere, besides those found in the servers themselves (SPEC SE-1). */
   readonly secrets?: readonly string[];
 }
 
 /** What a thread is made with. */
 export interface ThreadOptions extends Partial<RuntimeServers> {
+  /**
+   * The servers as a resolved catalog, instead of `servers`. Of a stream each catalog replaces the runtime, unless it
+   * comes to the same servers; `ready` waits for the first one.
+   */
+  readonly catalog?: Catalog | Observable<Catalog>;
   /** Default: random. Of {@link RuntimeServers}: default none. */
   readonly id?: string;
   readonly policy?: Policy;
@@ -184,7 +188,7 @@ export interface Thread extends ServerRequests, AsyncDisposable {
   readonly elicitations$: Observable<readonly PendingElicitation[]>;
   beginStep(options?: ReadyOptions): Promise<Step>;
   /** @throws HoldfastError `runtime_failed` with every server's reason; the current runtime stays. */
-  replaceRuntime(next: RuntimeServers, options?: ReplaceOptions): Promise<Publication>;
+  replaceRuntime(next: RuntimeServers | { readonly catalog: Catalog }, options?: ReplaceOptions): Promise<Publication>;
   respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome>;
   restartServer(name: string): Promise<void>;
   setRoots(roots: readonly Root[]): void;

@@ -6,7 +6,12 @@
  * XState.
  */
 export { createHost, createThread } from './host.ts';
+export { createCatalogBuilder, withServers } from './catalog/builder.ts';
+export type { CatalogBuilder, ServerSet } from './catalog/builder.ts';
+export { pluginAttributions, toRuntimeServers } from './catalog/projection.ts';
+export { isAllowed } from './catalog/requirements.ts';
 export { errorCodes, HoldfastError } from './domain/errors.ts';
+export { sourceKinds } from './domain/catalog.ts';
 export { approvalModes, defaults, httpTransports, protocolModes } from './domain/config.ts';
 export type {
   CallOptions,
@@ -17,7 +22,6 @@ export type {
   HostOptions,
   InspectionFrame,
   ListOptions,
-  MisconfiguredServer,
   Publication,
   ReadyOptions,
   ReplaceOptions,
@@ -42,6 +46,7 @@ export type {
   McpServerFactory,
   McpServerLike,
   McpTransport,
+  MisconfiguredServer,
   OAuthConfig,
   Policy,
   ProtocolMode,
@@ -59,6 +64,24 @@ export type {
   PendingElicitation,
   RespondOutcome,
 } from './domain/elicitation.ts';
+export type {
+  Catalog,
+  CatalogAction,
+  CatalogConflict,
+  CatalogServer,
+  ConflictAction,
+  ConnectorAttribution,
+  DisabledReason,
+  PluginAttribution,
+  ServerProvenance,
+  ServerRegistration,
+  ServerRemoval,
+  ServerRequirements,
+  ServerRule,
+  ServerSource,
+  SourceKind,
+  TextRule,
+} from './domain/catalog.ts';
 export type { CallErrorOutcome, ErrorCode, ErrorDetails, Failure, Issue } from './domain/errors.ts';
 export type {
   CallEndedEvent,

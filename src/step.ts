@@ -189,7 +189,11 @@ class PinnedStep extends ServerRequester implements Step {
 export function plannedServer(effects: Effects, generation: number, server: string): PlannedServer {
   const planned = effects.servers.resolve(generation, server);
   if (planned?.connection !== undefined) return planned;
-  const names = [...(effects.servers.planOf(generation)?.servers.keys() ?? [])].map((name) => `"${name}"`).join(', ');
+  const plan = effects.servers.planOf(generation);
+  const why = new Map(Object.entries({ ...plan?.misconfigured, ...plan?.disabled })).get(server);
+  if (why !== undefined)
+    throw new HoldfastError('server_unavailable', why.message, { retryable: false, outcome: 'not-sent' });
+  const names = [...(plan?.servers.keys() ?? [])].map((name) => `"${name}"`).join(', ');
   throw new HoldfastError(
     'server_unavailable',
     `Expected one of the servers of runtime ${String(generation)} (${names === '' ? 'it has none' : names}), got ${JSON.stringify(server)}.`,

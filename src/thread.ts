@@ -20,14 +20,18 @@ import type { VerdictCache } from './actors/link-actor.ts';
 import { provideThread } from './actors/provide.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
+import { toRuntimeServers } from './catalog/projection.ts';
 import { checkTimeout } from './check-arguments.ts';
 import { systemClock } from './clock.ts';
+import type { Catalog } from './domain/catalog.ts';
 import { defaults } from './domain/config.ts';
 import type { Policy } from './domain/config.ts';
 import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
+import { followCatalog, isCatalogStream } from './follow-catalog.ts';
+import type { FollowedCatalog } from './follow-catalog.ts';
 import { createInspectorBridge } from './inspector/bridge.ts';
 import { openLink } from './mcp/open-link.ts';
 import { actorOf } from './machines/actor-of.ts';
@@ -65,6 +69,7 @@ class LiveThread extends ServerRequester implements Thread {
   readonly #readyTimeoutMs: number;
   readonly #closed: Promise<void>;
   #router: RouterActorRef | undefined;
+  #catalog: FollowedCatalog | undefined;
   #generations = 0;
   #steps = 0;
   #calls = 0;
@@ -73,6 +78,7 @@ class LiveThread extends ServerRequester implements Thread {
 
   constructor(options: ThreadOptions, shared: SharedParts) {
     super();
+    checkServersGivenOnce(options);
     this.id = options.id ?? randomUUID();
     const clock = options.clock ?? systemClock;
     const limits = options.limits ?? {};
@@ -115,8 +121,24 @@ class LiveThread extends ServerRequester implements Thread {
     this.#root.start();
     const router = actorOf(this.#root.system, 'router');
     if (isRouter(router)) this.#router = router;
-    // Who waits for the first runtime hears of its failure; nobody has to.
-    this.#replace(runtimeServers(options), 'settled').catch(() => undefined);
+    this.#begin(options);
+  }
+
+  /** Asks for the first runtime, and follows the catalog that names the next ones. */
+  #begin(options: ThreadOptions): void {
+    const { catalog } = options;
+    if (catalog === undefined || !isCatalogStream(catalog)) {
+      // Who waits for the first runtime hears of its failure; nobody has to.
+      this.#replace(runtimeServers(options), 'settled').catch(() => undefined);
+      return;
+    }
+    const { redactor, facts, publications } = this.#effects;
+    for (const secret of options.secrets ?? []) redactor.add(secret);
+    this.#catalog = followCatalog(catalog, {
+      replace: (next) => this.#replace(next, 'settled'),
+      warn: (message) => facts.warn('catalog_failed', message),
+      fail: (error) => publications.rejected(0, error),
+    });
   }
 
   async ready(options: ReadyOptions = {}): Promise<void> {
@@ -157,12 +179,17 @@ class LiveThread extends ServerRequester implements Thread {
     });
   }
 
-  async replaceRuntime(next: RuntimeServers, options: ReplaceOptions = {}): Promise<Publication> {
+  async replaceRuntime(
+    given: RuntimeServers | { readonly catalog: Catalog },
+    options: ReplaceOptions = {},
+  ): Promise<Publication> {
     if (this.#isClosing) throw closedError();
     if (options.signal?.aborted === true) throw abortedError('The replacement');
     const { signal } = options;
+    const next = 'catalog' in given ? toRuntimeServers(given.catalog) : given;
     const generation = this.#generations + 1;
     const publication = this.#replace(next, options.publish ?? 'settled');
+    this.#catalog?.note(next, publication);
     if (signal === undefined) return publication;
     const onAbort = (): void => {
       this.#effects.publications.cancelled(generation, abortedError('The replacement'));
@@ -205,6 +232,7 @@ class LiveThread extends ServerRequester implements Thread {
   close(options: CloseOptions = {}): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
+      this.#catalog?.stop();
       this.#effects.publications.close();
       this.#root.send({
         type: 'thread.close',
@@ -312,6 +340,7 @@ class LiveThread extends ServerRequester implements Thread {
     return new Promise<void>((resolve) => {
       const done = (): void => {
         this.#isClosing = true;
+        this.#catalog?.stop();
         this.#effects.publications.close();
         facts.end();
         questions.shown.end();
@@ -329,10 +358,18 @@ class LiveThread extends ServerRequester implements Thread {
   }
 }
 
-function runtimeServers({ servers = {}, misconfigured, secrets }: ThreadOptions): RuntimeServers {
-  return {
-    servers,
-    ...(misconfigured === undefined ? {} : { misconfigured }),
-    ...(secrets === undefined ? {} : { secrets }),
-  };
+function checkServersGivenOnce({ catalog, servers, misconfigured }: ThreadOptions): void {
+  if (catalog === undefined || (servers === undefined && misconfigured === undefined)) return;
+  throw new HoldfastError(
+    'invalid_argument',
+    'Expected "catalog" or "servers", got both. Register the servers with the catalog.',
+  );
+}
+
+function runtimeServers(options: ThreadOptions): RuntimeServers {
+  const { servers = {}, misconfigured = {}, disabled = {}, provenance = {}, secrets = [], catalog } = options;
+  if (catalog === undefined || isCatalogStream(catalog))
+    return { servers, misconfigured, disabled, provenance, secrets };
+  const resolved = toRuntimeServers(catalog);
+  return { ...resolved, secrets: [...(resolved.secrets ?? []), ...secrets] };
 }

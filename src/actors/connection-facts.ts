@@ -1,5 +1,6 @@
 /** What follows when the state of a connection changes: the fact, the runtimes that wait for it, the calls that do. */
 import type { AnyActorRef } from 'xstate';
+import type { Failure } from '../domain/errors.ts';
 import type { ServerState } from '../domain/snapshot.ts';
 import type { ConnectionContext } from '../machines/connection.ts';
 import { runtimeId } from '../machines/thread.ts';
@@ -27,19 +28,15 @@ export function connectionChanged(effects: Effects, context: ConnectionContext, 
   if (state === 'closed') servers.forget(connection.id);
 }
 
-/** Servers that cannot be started are told with the runtime that names them. */
+/** Servers that cannot be started, or must not, are told with the runtime that names them. */
 export function tellMisconfigured({ servers, facts }: Effects, generation: number): void {
-  const failures = Object.entries(servers.planOf(generation)?.misconfigured ?? {});
-  for (const [server, { required: _, ...error }] of failures) {
-    facts.tell({
-      type: 'server.changed',
-      server,
-      connection: '',
-      generations: [generation],
-      state: 'misconfigured',
-      error,
-    });
-  }
+  const plan = servers.planOf(generation);
+  const tell = (server: string, state: ServerState, error: Failure): void => {
+    facts.tell({ type: 'server.changed', server, connection: '', generations: [generation], state, error });
+  };
+  for (const [server, { required: _, ...error }] of Object.entries(plan?.misconfigured ?? {}))
+    tell(server, 'misconfigured', error);
+  for (const [server, error] of Object.entries(plan?.disabled ?? {})) tell(server, 'disabled', error);
 }
 
 function tellRuntimes(effects: Effects, connection: LiveConnection): void {

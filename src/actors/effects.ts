@@ -123,7 +123,7 @@ export function createEffects(options: EffectsOptions): Effects {
     plan(generation, next) {
       for (const secret of next.secrets ?? []) redactor.add(secret);
       for (const config of Object.values(next.servers)) for (const secret of secretsIn(config)) redactor.add(secret);
-      servers.plan(generation, next.servers, next.misconfigured);
+      servers.plan(generation, next);
     },
     lookUp,
     bind(actor) {

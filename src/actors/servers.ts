@@ -8,8 +8,9 @@
  * - V2 A newer runtime attaches before an older candidate's connections are swept (RT-4).
  * - V3 A connection that was told to close is never attached to: its server gets a new one.
  */
-import type { MisconfiguredServer } from '../api.ts';
-import type { ServerConfig, ServerMap } from '../domain/config.ts';
+import type { RuntimeServers } from '../api.ts';
+import type { ServerProvenance } from '../domain/catalog.ts';
+import type { MisconfiguredServer, ServerConfig } from '../domain/config.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { Inventory, Link } from '../domain/link.ts';
 import type { ServerState } from '../domain/snapshot.ts';
@@ -25,6 +26,7 @@ export interface PlannedServer {
   readonly server: string;
   readonly config: ServerConfig;
   readonly identity: string;
+  readonly provenance: ServerProvenance;
   /** Set once its runtime has begun. */
   connection: LiveConnection | undefined;
 }
@@ -35,6 +37,8 @@ export interface Plan {
   readonly servers: ReadonlyMap<string, PlannedServer>;
   /** Named but not startable, with the reason. */
   readonly misconfigured: Readonly<Record<string, MisconfiguredServer>>;
+  /** Why servers are off, where something other than their own setting says so. */
+  readonly disabled: Readonly<Record<string, Failure>>;
 }
 
 /** What is known of one connection, beside its actor. */
@@ -90,16 +94,20 @@ export class Servers {
   }
 
   /** Notes what a runtime will name. Starts nothing. */
-  plan(
-    generation: number,
-    servers: ServerMap,
-    misconfigured: Readonly<Record<string, MisconfiguredServer>> = {},
-  ): void {
+  plan(generation: number, { servers, misconfigured = {}, disabled = {}, provenance = {} }: RuntimeServers): void {
+    const origins = new Map(Object.entries(provenance));
     const planned = new Map<string, PlannedServer>();
-    for (const [server, config] of Object.entries(servers)) {
-      planned.set(server, { server, config, identity: identityOf(server, config), connection: undefined });
+    for (const [server, given] of Object.entries(servers)) {
+      const config = Object.hasOwn(disabled, server) ? { ...given, enabled: false } : given;
+      planned.set(server, {
+        server,
+        config,
+        identity: identityOf(server, config),
+        provenance: origins.get(server) ?? {},
+        connection: undefined,
+      });
     }
-    this.#plans.set(generation, { generation, servers: planned, misconfigured });
+    this.#plans.set(generation, { generation, servers: planned, misconfigured, disabled });
   }
 
   planOf(generation: number): Plan | undefined {
@@ -172,10 +180,10 @@ export class Servers {
   /** The tools of a runtime, from what its connections list now. */
   view(generation: number): ToolView {
     const plan = this.#plans.get(generation);
-    const sources = [...(plan?.servers.values() ?? [])].flatMap(({ server, config, connection }) =>
+    const sources = [...(plan?.servers.values() ?? [])].flatMap(({ server, config, provenance, connection }) =>
       connection === undefined || connection.tools.length === 0
         ? []
-        : [{ server, config, tools: connection.tools, origin: connection.origin }],
+        : [{ server, config, provenance, tools: connection.tools, origin: connection.origin }],
     );
     return toolView(sources, { maxToolNameLength: this.#ports.maxToolNameLength });
   }

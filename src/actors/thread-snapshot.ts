@@ -50,7 +50,10 @@ function stateOf(root: ThreadActorRef): ThreadSnapshot['state'] {
 function runtimeOf(ref: RuntimeActorRef, { servers }: Effects): readonly RuntimeSnapshot[] {
   const { value, context } = ref.getSnapshot();
   const plan = servers.planOf(context.generation);
-  const names = plan === undefined ? [] : [...plan.servers.keys(), ...Object.keys(plan.misconfigured)];
+  const names =
+    plan === undefined
+      ? []
+      : [...new Set([...plan.servers.keys(), ...Object.keys(plan.misconfigured), ...Object.keys(plan.disabled)])];
   const holders = Object.entries(context.holders).map(([id, kind]) => ({ kind, id }));
   const state = value === 'current' ? 'current' : value === 'retired' ? 'retired' : 'starting';
   if (value === 'stopped' || value === 'failed' || value === 'discarded') return [];
@@ -64,8 +67,11 @@ function serversOf(generation: number, effects: Effects): readonly ServerSnapsho
   for (const connection of servers.connections)
     (connection.generations.has(generation) ? current : others).push(serverOf(connection, effects));
   const plan = servers.planOf(generation);
-  for (const { server, config } of plan?.servers.values() ?? []) {
-    if (config.enabled === false) current.push(idle(server, generation, 'disabled'));
+  const reasons = new Map(Object.entries(plan?.disabled ?? {}));
+  const unwanted = [...(plan?.servers.values() ?? [])].filter(({ config }) => config.enabled === false);
+  for (const server of new Set([...unwanted.map(({ server: name }) => name), ...reasons.keys()])) {
+    const error = reasons.get(server);
+    current.push({ ...idle(server, generation, 'disabled'), ...(error === undefined ? {} : { error }) });
   }
   for (const [server, { required: _, ...error }] of Object.entries(plan?.misconfigured ?? {}))
     current.push({ ...idle(server, generation, 'misconfigured'), error });

@@ -1,4 +1,5 @@
 /** What a caller sets: servers, policy, limits (DESIGN §3, SPEC CA-2). Units are in the names. */
+import type { Failure } from './errors.ts';
 
 /** How calls are approved before they are sent (SPEC PO-1). */
 export const approvalModes = ['auto', 'prompt', 'approve', 'writes'] as const;
@@ -113,6 +114,12 @@ export interface ToolSettings {
 
 /** One MCP server. Exactly one of `command`, `url`, `transport` (an object), `inMemory` says how it is reached. */
 export type ServerConfig = (StdioServer | HttpServer | GivenTransportServer | InMemoryServer) & ServerSettings;
+
+/** A server that cannot be started as it is configured, and why. */
+export interface MisconfiguredServer extends Failure {
+  /** The configuration says that nothing is published without it. Default false. */
+  readonly required?: boolean;
+}
 
 /** Server name → configuration. */
 export type ServerMap = Readonly<Record<string, ServerConfig>>;

@@ -1,4 +1,5 @@
 /** Tools as servers list them, as steps advertise them, and what a call brings back. */
+import type { ConnectorAttribution, PluginAttribution } from './catalog.ts';
 import type { JsonObject } from './json.ts';
 
 /** The hints a server gives about a tool (MCP `ToolAnnotations`). Hints, never proof. */
@@ -31,6 +32,12 @@ export interface ToolInfo extends ListedTool {
   readonly tool: string;
   /** `stdio`, `in-memory`, `given`, or the origin of the url. */
   readonly origin: string;
+  /** The plugin its server came from. */
+  readonly plugin?: PluginAttribution;
+  /** The connector its server stands for. */
+  readonly connector?: ConnectorAttribution;
+  /** The environment its server runs in; `local` when none is set. */
+  readonly environment?: string;
   /** SHA-256 (hex) of name, description, schemas and annotations (SPEC NM-5). */
   readonly fingerprint: string;
 }

@@ -3,6 +3,7 @@
  *
  * Names are given over everything that was listed, filtered tools included, so that a filter renames nothing.
  */
+import type { ServerProvenance } from '../domain/catalog.ts';
 import type { ServerConfig, ToolSettings } from '../domain/config.ts';
 import { isRecord } from '../domain/json.ts';
 import type { ListedTool, ToolInfo } from '../domain/tool.ts';
@@ -18,6 +19,7 @@ export interface ToolSource {
   readonly tools: readonly ListedTool[];
   /** `stdio`, `in-memory`, `given`, or the origin of the url. */
   readonly origin: string;
+  readonly provenance?: ServerProvenance;
 }
 
 /** Where a call of an advertised name goes. */
@@ -103,9 +105,20 @@ function isSame(before: readonly ToolSource[], now: readonly ToolSource[]): bool
         a.tools === b.tools &&
         a.config.tools === b.config.tools &&
         a.server === b.server &&
-        a.origin === b.origin
+        a.origin === b.origin &&
+        a.config.environment === b.config.environment &&
+        isSameOrigin(a.provenance, b.provenance)
       );
     })
+  );
+}
+
+function isSameOrigin(a: ServerProvenance | undefined, b: ServerProvenance | undefined): boolean {
+  return (
+    a?.plugin?.id === b?.plugin?.id &&
+    a?.plugin?.name === b?.plugin?.name &&
+    a?.connector?.id === b?.connector?.id &&
+    a?.connector?.name === b?.connector?.name
   );
 }
 
@@ -134,7 +147,7 @@ function filterOf(settings: ToolSettings | undefined): (tool: string) => boolean
   return (tool) => !deny.has(tool) && (allow?.has(tool) ?? true);
 }
 
-function routeOf({ server, origin }: ToolSource, tool: ListedTool, name: string): ToolRoute {
+function routeOf({ server, origin, config, provenance }: ToolSource, tool: ListedTool, name: string): ToolRoute {
   const readOnly = tool.annotations?.readOnlyHint === true;
   const info: ToolInfo = Object.freeze({
     ...tool,
@@ -142,6 +155,9 @@ function routeOf({ server, origin }: ToolSource, tool: ListedTool, name: string)
     server,
     tool: tool.name,
     origin,
+    ...(provenance?.plugin === undefined ? {} : { plugin: provenance.plugin }),
+    ...(provenance?.connector === undefined ? {} : { connector: provenance.connector }),
+    environment: config.environment ?? 'local',
     fingerprint: fingerprint(tool),
   });
   return Object.freeze({

@@ -42,6 +42,7 @@ describe('NM-5 what is shown', () => {
         server: 'files',
         tool: 'read.file',
         origin: 'https://a.example',
+        environment: 'local',
         fingerprint: fingerprint(tool),
       },
     ]);

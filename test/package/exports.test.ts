@@ -18,12 +18,18 @@ const pins: Readonly<Record<string, readonly string[]>> = {
   '.': [
     'HoldfastError',
     'approvalModes',
+    'createCatalogBuilder',
     'createHost',
     'createThread',
     'defaults',
     'errorCodes',
     'httpTransports',
+    'isAllowed',
+    'pluginAttributions',
     'protocolModes',
+    'sourceKinds',
+    'toRuntimeServers',
+    'withServers',
   ],
   './machines': [
     'backoffMs',
