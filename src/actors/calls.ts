@@ -57,7 +57,7 @@ export interface CallRecord extends NewCall {
   timer: unknown;
   withdraw: (() => void) | undefined;
   unlisten: (() => void) | undefined;
-  /** Open questions of its server that may be its own. */
+  /** Open questions of its legacy server that are its own. */
   questions: number;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: HoldfastError) => void;

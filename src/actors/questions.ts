@@ -4,7 +4,8 @@
  * Owns the list of shown questions and the ways back to the legacy requests that asked.
  *
  * - Q1 Every legacy request that asked is answered exactly once, or its link is gone (H5).
- * - Q2 A question of one call is its child; one that may belong to several is a child of the connection (EL-11).
+ * - Q2 A question of one call is its child; one that may belong to several is a child of the connection (EL-11), and so
+ *   are those of a call that already has very many.
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
 import type { Clock, ElicitationReviewer, Root, SamplingHandler } from '../api.ts';
@@ -24,7 +25,14 @@ import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, policyFor } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { PendingList } from './pending-list.ts';
-import { maxQuestionsPerCall, readEntry, readQuestion, tooManyQuestions, unofferedSampling } from './read-question.ts';
+import {
+  maxChildQuestions,
+  maxQuestionsAtOnce,
+  readEntry,
+  readQuestion,
+  tooManyQuestions,
+  unofferedSampling,
+} from './read-question.ts';
 import type { Servers } from './servers.ts';
 import type { LiveConnection } from './servers.ts';
 import { UrlQuestions, nothingToOpen, refusedSignIn } from './url-questions.ts';
@@ -99,12 +107,7 @@ export class Questions {
           : { attribution: 'server', generation: this.#generationOf(connection) };
     const asker: Asker = { kind: 'request', connection: connection.id, id: asked.id, method: asked.method };
     const askers = record !== undefined ? [record] : attributed.attribution === 'ambiguous' ? inFlight : [];
-    // Each of several calls counts the questions of all.
-    const most = maxQuestionsPerCall * askers.length;
-    const question =
-      askers.length > 0 && askers.every(({ questions }) => questions >= most)
-        ? `the calls it may belong to have ${String(most)} open questions already.`
-        : this.#question(connection.server, asked.method, asked.params, placed, asker);
+    const question = this.#question(connection.server, asked.method, asked.params, placed, asker);
     if (typeof question === 'string') {
       this.#refuse(connection.server, question);
       answer(
@@ -118,8 +121,9 @@ export class Questions {
     this.#requests.set(requestId(connection.id, asked.id), { token, answer });
     setOf(this.#ofConnection, connection.id).add(token);
     if (question.elicitation.kind === 'url') this.#urls.note(connection.id, asked.params, token);
-    for (const each of askers) each.questions += 1;
-    this.#put(connection, question, record, record === undefined ? askers : []);
+    const parent = record !== undefined && record.questions < maxChildQuestions ? record : undefined;
+    if (record !== undefined) record.questions += 1;
+    this.#put(connection, question, parent, parent === undefined ? askers : []);
   }
 
   /** A legacy server takes its question back. */
@@ -155,7 +159,7 @@ export class Questions {
     const { server, name, generation } = record.input;
     const requests = isJsonObject(result['inputRequests']) ? result['inputRequests'] : {};
     const asks = Object.entries(requests);
-    if (asks.length > maxQuestionsPerCall) {
+    if (asks.length > maxQuestionsAtOnce) {
       record.ref?.send({
         type: 'call.failed',
         outcome: 'failed',
@@ -206,7 +210,7 @@ export class Questions {
     const listed: readonly unknown[] =
       isJsonObject(data) && Array.isArray(data['elicitations']) ? data['elicitations'] : [];
     if (listed.length === 0 || !listed.every(isJsonObject)) return nothingToOpen(server, name);
-    if (listed.length > maxQuestionsPerCall) return tooManyQuestions(server, name, listed.length);
+    if (listed.length > maxQuestionsAtOnce) return tooManyQuestions(server, name, listed.length);
     const questions: Question[] = [];
     for (const entry of listed) {
       const question = this.#question(
@@ -290,10 +294,7 @@ export class Questions {
       });
     const candidates = this.#candidates.get(token) ?? [];
     this.#candidates.delete(token);
-    for (const record of candidates) {
-      record.questions -= 1;
-      record.ref?.send({ type: 'question.settled', settlement });
-    }
+    for (const record of candidates) record.ref?.send({ type: 'question.settled', settlement });
   }
 
   /** Settles the open questions of a call that paused too long, or of one that ends: `ended` is its id. */

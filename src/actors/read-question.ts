@@ -12,16 +12,15 @@ export type AskedPart = Pick<
   'kind' | 'message' | 'requestedSchema' | 'url' | 'host' | 'hostUnicode' | 'params' | '_meta'
 >;
 
-/**
- * Most questions of one call that are open at once.
- *
- * Its server decides how many it asks, and each is a child of the call: what no person would answer is not put.
- */
-export const maxQuestionsPerCall = 256;
+/** Most entries of one request for input: its server decides how many it asks, and no person answers more. */
+export const maxQuestionsAtOnce = 1_024;
+
+/** Open questions a legacy call keeps as children; further ones its connection keeps, whose fleet is made for many. */
+export const maxChildQuestions = 256;
 
 /** A server asks more at once than can be put for one call. */
 export function tooManyQuestions(server: string, name: string, count: number): Failure {
-  const message = `Expected server "${server}" to ask at most ${String(maxQuestionsPerCall)} questions at once during "${name}", got ${String(count)}. This is a fault of the server.`;
+  const message = `Expected server "${server}" to ask at most ${String(maxQuestionsAtOnce)} questions at once during "${name}", got ${String(count)}. This is a fault of the server.`;
   return { code: 'limit_exceeded', message, retryable: false, outcome: 'failed' };
 }
 

@@ -144,12 +144,13 @@ test.each(['form', 'url'] as const)(
 );
 
 test.each([1, 2])(
-  'SE-2 RT-12 a legacy server that floods with questions while %i calls are in flight has the most declined, and answers again count',
+  'EL-8 EL-12 RT-12 2,000 questions while %i calls of a legacy server are in flight are all put, paused for and answered',
   async (calls) => {
-    const count = 5_000;
-    const replies = new Map<unknown, unknown>();
-    const settledAll = deferred();
+    const count = 2_000;
+    let answered = 0;
     const waiting: RawMessage[] = [];
+    const cancelled = deferred();
+    let rest = 0;
     await using peer = rawServer((message, self) => {
       if (message['method'] === 'tools/call') {
         waiting.push(message);
@@ -158,27 +159,25 @@ test.each([1, 2])(
         return true;
       }
       if (message['method'] !== undefined || !isRecord(message['result'])) return false;
-      replies.set(message['id'], message['result']['action']);
-      if (replies.size === count) settledAll.resolve();
+      if (message['result']['action'] === 'accept') answered += 1;
+      else if (++rest === 500) cancelled.resolve();
       return true;
     });
     await using watch = watched({ servers: { docs: { ...peer.config, parallel: true } } });
     const { thread } = watch;
     const step = await thread.beginStep();
     const results = Array.from({ length: calls }, () => step.callTool('mcp__docs__echo'));
-    const most = 256 * calls;
-    await watch.until('warning', undefined, count - most);
+    await watch.until('elicitation.opened', undefined, count);
     const open = thread.snapshot().elicitations;
-    expect(open).toHaveLength(most);
-    for (const { token } of open) await thread.respond(token, { action: 'accept', content: {} });
-    await settledAll.promise;
-    expect([...replies.values()].filter((action) => action === 'accept')).toHaveLength(most);
-    // There is room again.
-    peer.send({ jsonrpc: '2.0', id: count, ...formRequest });
-    const last = await watch.until('elicitation.opened', undefined, most + 1);
-    await thread.respond(last.elicitation.token, { action: 'accept', content: {} });
+    expect(new Set(open.map(({ attribution }) => attribution))).toEqual(new Set([calls === 1 ? 'call' : 'ambiguous']));
+    for (const { token } of open.slice(0, 1_500)) await thread.respond(token, { action: 'accept', content: {} });
+    expect(thread.snapshot().steps[0]?.calls.map(({ state }) => state)).toEqual(results.map(() => 'paused'));
+    // The calls end with the others open: they are cancelled, and their server hears it.
     for (const message of waiting) peer.reply(message, { content: [] });
     await Promise.all(results);
+    await cancelled.promise;
+    expect([answered, thread.snapshot().elicitations.length]).toEqual([1_500, 0]);
+    expect(watch.of('warning')).toEqual([]);
   },
 );
 
