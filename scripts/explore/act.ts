@@ -2,7 +2,7 @@
 import type { RespondOutcome } from '../../src/domain/elicitation.ts';
 import { isCall } from '../../src/machines/refs.ts';
 import { stepSystemId } from '../../src/machines/thread.ts';
-import { makeCall, offWire } from './calls.ts';
+import { makeCall, makeRequest, offWire } from './calls.ts';
 import type { Move } from './moves.ts';
 import { ask, withdraw } from './questions.ts';
 import { foreignToken, roundKey, tokenOf } from './scope.ts';
@@ -22,6 +22,9 @@ export function makeMove(live: Live, move: Move): void {
       return;
     case 'call.make':
       makeCall(live, move.call, move.step);
+      return;
+    case 'request.make':
+      makeRequest(live, move.call);
       return;
     case 'call.abort':
       actorOf(live, move.call)?.send({ type: 'call.abort', reason: 'aborted', at: 0 });

@@ -12,21 +12,16 @@ export function makeCall(live: Live, call: string, step: string): void {
   const generation = live.pinOf(live, step);
   const captured = live.world.steps[step]?.generation ?? 0;
   live.world.calls[call] = { step, generation: captured, state: 'new', sends: 0 };
-  const input: CallInput = {
-    call,
-    step,
-    name: 'work',
-    server: serverName,
-    tool: 'work',
-    generation,
-    method: 'tools/call',
-    params: {},
-    timeLimitMs: 1,
-    admitted: true,
-    at: 0,
-  };
+  const input = callInput(call, generation, step);
   const actor = actorOf(live, stepSystemId(step));
   if (isStep(actor)) actor.getSnapshot().children.calls?.send({ type: 'fleet.spawn', id: call, systemId: call, input });
+}
+
+/** A request is made on the current runtime, outside a step. */
+export function makeRequest(live: Live, call: string): void {
+  const generation = live.world.current;
+  live.world.calls[call] = { step: '', generation, state: 'new', sends: 0 };
+  live.root.send({ type: 'request.begin', input: callInput(call, generation) });
 }
 
 /** Slot: sends the request, or holds it until the server is back. */
@@ -95,4 +90,20 @@ function putOnWire(live: Live, call: string, { round, rounds }: CallContext): vo
     wrong(live, `H6 call ${call} was sent ${String(record.sends)} times in ${String(rounds + 1)} rounds`);
   if (rounds > 0 && round?.responses[roundKey] === undefined)
     wrong(live, `H5 call ${call} was sent again without the answer its server asked for`);
+}
+
+function callInput(call: string, generation: number, step?: string): CallInput {
+  return {
+    call,
+    ...(step === undefined ? {} : { step }),
+    name: 'work',
+    server: serverName,
+    tool: 'work',
+    generation,
+    method: 'tools/call',
+    params: {},
+    timeLimitMs: 1,
+    admitted: true,
+    at: 0,
+  };
 }

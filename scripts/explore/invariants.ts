@@ -48,16 +48,17 @@ function lifetime(live: Live): string | undefined {
   for (const [generation, { state, context }] of alive)
     if (state === 'retired' && Object.keys(context.holders).length === 0)
       return `runtime ${String(generation)} is retired, held by nobody, and alive`;
-  for (const [step, { generation, state }] of Object.entries(world.steps)) {
+  const requests = Object.entries(world.calls).filter(([, { step }]) => step === '');
+  for (const [holder, { generation, state }] of [...Object.entries(world.steps), ...requests]) {
     const runtime = alive.get(generation);
-    const isHeld = runtime !== undefined && step in runtime.context.holders;
-    if (state === 'ended' && isHeld) return `runtime ${String(generation)} is held by step ${step}, which ended`;
+    const isHeld = runtime !== undefined && holder in runtime.context.holders;
+    if (state === 'ended' && isHeld) return `runtime ${String(generation)} is held by ${holder}, which ended`;
     if (state === 'ended') continue;
-    if (runtime === undefined) return `runtime ${String(generation)} is gone, and step ${step} is pinned to it`;
-    if (!isHeld) return `runtime ${String(generation)} is not held by step ${step}`;
+    if (runtime === undefined) return `runtime ${String(generation)} is gone, and ${holder} is pinned to it`;
+    if (!isHeld) return `runtime ${String(generation)} is not held by ${holder}`;
     const connection = world.connections[connectionOf(live, generation)];
     if (connection === undefined || connection.generations.length === 0)
-      return `the connection of runtime ${String(generation)} was let go of, and step ${step} is pinned to it`;
+      return `the connection of runtime ${String(generation)} was let go of, and ${holder} is pinned to it`;
   }
   return undefined;
 }

@@ -1,13 +1,13 @@
 /** What user, servers, person and operator may do next. */
 import { isRecord } from '../../src/domain/json.ts';
-import { callsOf, stepsOf, tokenOf } from './scope.ts';
+import { callsOf, requestsOf, stepsOf, tokenOf } from './scope.ts';
 import { actorOf } from './world.ts';
 import type { Live } from './world.ts';
 
 export type Move =
   | { readonly type: 'step.begin' | 'step.end'; readonly step: string }
   | { readonly type: 'call.make' | 'call.abort'; readonly call: string; readonly step: string }
-  | { readonly type: 'server.answer' | 'server.ask'; readonly call: string }
+  | { readonly type: 'request.make' | 'server.answer' | 'server.ask'; readonly call: string }
   | { readonly type: 'server.withdraw'; readonly token: string }
   | { readonly type: 'person.answer'; readonly token: string; readonly action: 'accept' | 'decline' }
   /** Every question that is settled is answered once more, and one of another thread. */
@@ -32,6 +32,8 @@ function* stepMoves({ world, scope }: Live): Iterable<Move> {
   if (world.isClosing || world.current === 0) return;
   const next = stepsOf(scope).find((step) => world.steps[step] === undefined);
   if (next !== undefined) yield { type: 'step.begin', step: next };
+  const request = requestsOf(scope).find((name) => world.calls[name] === undefined);
+  if (request !== undefined) yield { type: 'request.make', call: request };
   for (const [step, { state }] of Object.entries(world.steps)) {
     if (state !== 'open') continue;
     yield { type: 'step.end', step };
@@ -96,6 +98,8 @@ export function describeMove(move: Move): string {
       return `step ${move.step} is ended`;
     case 'call.make':
       return `step ${move.step} calls ${move.call}`;
+    case 'request.make':
+      return `request ${move.call} is made outside a step`;
     case 'call.abort':
       return `call ${move.call} is aborted`;
     case 'server.answer':

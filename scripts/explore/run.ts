@@ -16,6 +16,7 @@ export const wholeScope: Scope = {
   runtimes: 2,
   steps: 2,
   callsPerStep: 2,
+  requests: 0,
   questions: 2,
   crashes: 1,
   server: 'changed',
@@ -35,6 +36,7 @@ export const scopes: readonly Scope[] = [
     asking: 'plain',
   },
   { ...wholeScope, name: 'closed at any moment', callsPerStep: 1, questions: 1, closes: true },
+  { ...wholeScope, name: 'a request outside a step', steps: 1, callsPerStep: 1, requests: 1, crashes: 0, closes: true },
 ];
 
 /** A small scope: for tests, and for what has to be seen twice. */

@@ -6,6 +6,8 @@ export interface Scope {
   readonly runtimes: number;
   readonly steps: number;
   readonly callsPerStep: number;
+  /** Requests outside a step, on the current runtime. */
+  readonly requests: number;
   readonly questions: number;
   /** Connections that are lost. */
   readonly crashes: number;
@@ -35,6 +37,11 @@ export function stepsOf({ steps }: Scope): readonly string[] {
 /** The calls of a step, in the order they are made. */
 export function callsOf({ callsPerStep }: Scope, step: string): readonly string[] {
   return Array.from({ length: callsPerStep }, (_, index) => `${step}${String(index + 1)}`);
+}
+
+/** The requests outside a step. */
+export function requestsOf({ requests }: Scope): readonly string[] {
+  return Array.from({ length: requests }, (_, index) => `r${String(index + 1)}`);
 }
 
 /** Each call asks at most one question. */

@@ -22,8 +22,9 @@ export interface WorldConnection {
 }
 
 export interface WorldCall {
+  /** `''` for a request outside a step. */
   readonly step: string;
-  /** The runtime its step captured. */
+  /** The runtime its step captured; of a request, the one that was current. */
   readonly generation: number;
   /** `held`: waits for its server to be back. `put`: answered with a request for input. */
   state: 'new' | 'held' | 'onWire' | 'put' | 'ended';

@@ -8,7 +8,7 @@ import { threadKey } from '../../scripts/explore/key.ts';
 import { possibleMoves } from '../../scripts/explore/moves.ts';
 import { explore } from '../../src/testing/index.ts';
 
-const servers: readonly Scope[] = [
+const scopes: readonly Scope[] = [
   { ...smallScope, name: 'a server that asks on the stream of its call' },
   { ...smallScope, name: 'a server whose results require input', asking: 'modern' },
   {
@@ -19,9 +19,10 @@ const servers: readonly Scope[] = [
     server: 'kept',
     asking: 'plain',
   },
+  { ...smallScope, name: 'a request outside a step', requests: 1, crashes: 0 },
 ];
 
-for (const scope of servers) {
+for (const scope of scopes) {
   test(`TK-3 H1 H2 H3 H4 H5 H6 H7 H8 hold in every state with ${scope.name}`, async () => {
     const found = await exploreThread(scope, { shortcuts: true });
 
