@@ -24,7 +24,10 @@ export abstract class ServerRequester implements ServerRequests {
   ): Promise<JsonObject>;
 
   /** Runs several requests that must go to the same runtime. */
-  protected together<TResult>(run: (request: SendRequest) => Promise<TResult>, _: RequestOptions): Promise<TResult> {
+  protected together<TResult>(
+    run: (request: SendRequest) => Promise<TResult>,
+    _options: RequestOptions,
+  ): Promise<TResult> {
     return run((server, method, params, options) => this.request(server, method, params, options));
   }
 

@@ -286,16 +286,15 @@ class LiveThread extends ServerRequester implements Thread {
     options: RequestOptions,
   ): Promise<TResult> {
     await this.#whenReady(options);
-    const { publications, lookUp } = this.#effects;
-    const generation = publications.current;
+    const generation = this.#effects.publications.current;
     const id = this.#nextCallId();
-    lookUp(runtimeId(generation))?.send({ type: 'runtime.hold', id, kind: 'request' });
+    this.#effects.lookUp(runtimeId(generation))?.send({ type: 'runtime.hold', id, kind: 'request' });
     try {
       return await run((server, method, params, given = {}) =>
         this.#requestOf(generation, server, method, params, given),
       );
     } finally {
-      lookUp(runtimeId(generation))?.send({ type: 'runtime.release', id });
+      this.#effects.lookUp(runtimeId(generation))?.send({ type: 'runtime.release', id });
     }
   }
 

@@ -9,7 +9,7 @@ export interface ReadyWait {
   readonly publications: Publications;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  snapshot(): ThreadSnapshot;
+  readonly snapshot: () => ThreadSnapshot;
 }
 
 /** Resolves when a runtime is current; rejects when it failed, the time is over, the signal aborts or the thread closes. */

@@ -21,7 +21,6 @@ async function start(
   const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
   const ended = once(child, 'exit');
-  if (child.stdout === null) expect.fail('Expected the program to have a stdout.');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { child, line: JSON.parse(line) as unknown, ended };
 }

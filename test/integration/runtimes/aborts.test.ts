@@ -8,7 +8,7 @@ import { Watch, errorOf, peerKinds, startPeer, textOf, turns } from './support.t
 interface Ending {
   readonly title: string;
   readonly code: string;
-  end(parts: { thread: Thread; step: Step; controller: AbortController; clock: SimulatedClock }): unknown;
+  readonly end: (parts: { thread: Thread; step: Step; controller: AbortController; clock: SimulatedClock }) => unknown;
 }
 
 const endings: readonly Ending[] = [

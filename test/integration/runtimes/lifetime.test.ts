@@ -8,7 +8,7 @@ import type { Peer } from './support.ts';
 /** One way of holding a runtime: begun on the current one, it lets go when the peer releases `key`. */
 interface Holder {
   readonly title: string;
-  hold(thread: Thread, step: Step): Promise<unknown>;
+  readonly hold: (thread: Thread, step: Step) => Promise<unknown>;
   readonly inStep: boolean;
 }
 
@@ -76,7 +76,7 @@ describe.each(peerKinds)('a %s server, %s', (era, kind) => {
       thread
         .snapshot()
         .runtimes[0]?.holders.map(({ kind: held }) => held)
-        .sort(),
+        .toSorted(),
     ).toEqual(['request', 'step']);
     await second.end();
     await turns(2);
@@ -159,6 +159,7 @@ test('H3 RT-11 a retired runtime that was let go closes its in-memory server', a
   await thread.ready();
   await thread.replaceRuntime({ servers: {} });
   await eventually(() => openConnections(peer) === 0);
+  expect(thread.snapshot().runtimes).toHaveLength(1);
 });
 
 test('RT-2 all pages of one listing come from the runtime it began on', async () => {
@@ -167,7 +168,12 @@ test('RT-2 all pages of one listing come from the runtime it began on', async ()
     (message, peer) => {
       if (message['method'] !== 'prompts/list') return false;
       const isFirst = message['params'] === undefined || !('cursor' in (message['params'] as object));
-      held.push(() => peer.reply(message, { prompts: [{ name: `old-${String(held.length)}` }], ...(isFirst ? { nextCursor: 'two' } : {}) }));
+      held.push(() =>
+        peer.reply(message, {
+          prompts: [{ name: `old-${String(held.length)}` }],
+          ...(isFirst ? { nextCursor: 'two' } : {}),
+        }),
+      );
       if (!isFirst) held.at(-1)?.();
       return true;
     },

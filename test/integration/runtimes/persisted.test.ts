@@ -53,11 +53,10 @@ class Root implements AsyncDisposable {
 
   /** Starts a call as a step does; settles with what became of it. */
   call(step: string, server: string, tool: string, args: Readonly<Record<string, string>> = {}): Promise<unknown> {
-    const { servers, calls, lookUp } = this.effects;
-    const generation = (lookUp(stepSystemId(step))?.getSnapshot() as { context: { generation: number } }).context
-      .generation;
+    const { servers, calls } = this.effects;
+    const { context, children } = parseStep(this.effects.lookUp(stepSystemId(step))?.getSnapshot());
+    const { generation } = context;
     const planned = servers.resolve(generation, server);
-    const { children } = lookUp(stepSystemId(step))?.getSnapshot() as { children: Record<string, ThreadActorRef> };
     if (planned?.connection === undefined) expect.fail(`Expected server "${server}" in runtime ${String(generation)}.`);
     const input = {
       call: `call-${server}-${tool}-${step}`,
@@ -72,7 +71,7 @@ class Root implements AsyncDisposable {
     };
     const turn = { connection: planned.connection.id, lane: undefined, exclusive: false };
     const settled = calls.start({ input, config: planned.config, turn, repeatable: false }, (given) =>
-      children['calls']?.send({ type: 'fleet.spawn', id: given.call, systemId: given.call, input: given } as never),
+      children['calls']?.send({ type: 'fleet.spawn', id: given.call, systemId: given.call, input: given }),
     );
     return settled.catch((error: unknown) => error);
   }
@@ -83,6 +82,17 @@ class Root implements AsyncDisposable {
     this.actor.send({ type: 'thread.close', reason: 'the test is over', at: 0 });
     await done;
   }
+}
+
+interface StepView {
+  readonly context: { readonly generation: number };
+  readonly children: Readonly<Record<string, { send(event: unknown): void }>>;
+}
+
+/** The snapshot of a step's actor, as far as the test reads it. */
+function parseStep(snapshot: unknown): StepView {
+  if (snapshot === undefined) expect.fail('Expected the step to be open.');
+  return snapshot as StepView;
 }
 
 /** What is saved, checked to be plain and free of secrets. */
@@ -183,7 +193,7 @@ describe('the public snapshot of a thread', () => {
     const snapshot = thread.snapshot();
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
     for (const fact of watch.facts) expect(JSON.parse(JSON.stringify(fact))).toEqual(fact);
-    for (const surface of [snapshot, watch.facts, { ...error, message: error.message }])
+    for (const surface of [snapshot, watch.facts, [error.message, error.stderr, error.issues, error.data]])
       expect(JSON.stringify(surface)).not.toContain(secret);
     await thread.close();
     await call;

@@ -54,7 +54,7 @@ describe.each(['legacy', 'modern'] as const)('a killed %s process', (era) => {
       watch
         .of('call.ended')
         .map(({ outcome }) => outcome)
-        .sort(),
+        .toSorted(),
     ).toEqual(['completed', 'completed', 'completed', 'unknown', 'unknown']);
   });
 

@@ -33,7 +33,7 @@ describe('unchanged servers', () => {
     await using thread = createThread({ servers: { a: peer.config } });
     await thread.ready();
     const { connection } = serverOf(thread, 'a');
-    await thread.replaceRuntime({ servers: { a: { ...peer.config, ...change } as ServerConfig } });
+    await thread.replaceRuntime({ servers: { a: { ...peer.config, ...change } } });
     expect(serverOf(thread, 'a').connection).toBe(connection);
     expect(peer.journal.filter(({ kind }) => kind === 'started')).toHaveLength(1);
   });

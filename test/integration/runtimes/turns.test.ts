@@ -28,6 +28,7 @@ describe.each(peerKinds)('a %s server, %s', (era, kind) => {
     const step = await thread.beginStep();
     const calls = ['one', 'two'].map((key) => step.callTool('mcp__a__park', { key }));
     await Promise.all([peer.untilParked('one'), peer.untilParked('two')]);
+    expect(peer.parked).toHaveLength(2);
     peer.release('one');
     peer.release('two');
     await Promise.all(calls);
@@ -50,6 +51,7 @@ describe.each(peerKinds)('a %s server, %s', (era, kind) => {
     const [one, two] = [await thread.beginStep(), await thread.beginStep()];
     const calls = [one.callTool('mcp__a__park', { key: 'one' }), two.callTool('mcp__a__park', { key: 'two' })];
     await Promise.all([peer.untilParked('one'), peer.untilParked('two')]);
+    expect(peer.parked).toHaveLength(2);
     peer.release('one');
     peer.release('two');
     await Promise.all(calls);
