@@ -1,4 +1,5 @@
 /** One conversation on a real thread, driven by the events of the thread test model. */
+/* oxlint-disable vitest/no-standalone-expect -- these are the assertions of paths, and run inside their tests */
 import { expect } from 'vitest';
 import type { PendingElicitation, Step, ToolResult } from '../../src/index.ts';
 import type { ScriptedEra, ThreadTestHost, ThreadTestState } from '../../src/testing/index.ts';

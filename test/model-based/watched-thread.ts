@@ -1,4 +1,5 @@
 /** A real thread whose facts are kept and can be waited for, and whose actors can be observed. */
+/* oxlint-disable vitest/no-standalone-expect -- these are the assertions of paths, and run inside their tests */
 import type { InspectionEvent } from 'xstate';
 import { expect } from 'vitest';
 import { HoldfastError } from '../../src/index.ts';
