@@ -10,7 +10,6 @@
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
 import type { Clock, ElicitationReviewer, Root, SamplingHandler } from '../api.ts';
 import type { Policy } from '../domain/config.ts';
-import { attribute } from '../domain/attribution.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
 import type { Failure } from '../domain/errors.ts';
 import { isJsonObject } from '../domain/json.ts';
@@ -25,6 +24,8 @@ import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, policyFor } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { PendingList } from './pending-list.ts';
+import { placeQuestion } from './place-question.ts';
+import type { Placed } from './place-question.ts';
 import {
   maxChildQuestions,
   maxQuestionsAtOnce,
@@ -52,13 +53,6 @@ export interface QuestionsPorts {
   system(): ActorSystem<ActorSystemInfo>;
 }
 
-interface Placed {
-  readonly generation: number;
-  readonly attribution: PendingElicitation['attribution'];
-  readonly input?: Pick<CallInput, 'step' | 'call' | 'request'>;
-  readonly candidates?: readonly string[];
-}
-
 export class Questions {
   readonly shown: PendingList;
   readonly #ports: QuestionsPorts;
@@ -84,29 +78,8 @@ export class Questions {
       answer({ result: { roots: this.#ports.roots().map((root) => ({ ...root })) } });
       return;
     }
-    const inFlight = [...this.#ports.calls.inFlight(connection.id)];
-    const attributed = attribute(
-      asked,
-      inFlight.map((record) => ({
-        call: record.input.call,
-        generation: record.input.generation,
-        step: record.input.step ?? '',
-        ...(record.key === undefined ? {} : { request: record.key }),
-      })),
-    );
-    const record = attributed.attribution === 'call' ? this.#ports.calls.record(attributed.call.call) : undefined;
-    const placed: Placed =
-      record !== undefined
-        ? { attribution: 'call', generation: record.input.generation, input: record.input }
-        : attributed.attribution === 'ambiguous'
-          ? {
-              attribution: 'ambiguous',
-              generation: this.#generationOf(connection),
-              candidates: attributed.candidates.map(({ call }) => call),
-            }
-          : { attribution: 'server', generation: this.#generationOf(connection) };
+    const { placed, record, askers } = placeQuestion(asked, connection, this.#ports.calls);
     const asker: Asker = { kind: 'request', connection: connection.id, id: asked.id, method: asked.method };
-    const askers = record !== undefined ? [record] : attributed.attribution === 'ambiguous' ? inFlight : [];
     const question = this.#question(connection.server, asked.method, asked.params, placed, asker);
     if (typeof question === 'string') {
       this.#refuse(connection.server, question);
@@ -369,10 +342,6 @@ export class Questions {
       openedAt: isoTime(now),
       ...(unattendedMs === undefined ? {} : { expiresAt: isoTime(now + unattendedMs) }),
     };
-  }
-
-  #generationOf({ generations }: LiveConnection): number {
-    return generations.size === 0 ? 0 : Math.min(...generations);
   }
 
   #refuse(server: string, reason: string): void {
