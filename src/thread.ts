@@ -18,6 +18,7 @@ import { createEffects } from './actors/effects.ts';
 import type { Effects } from './actors/effects.ts';
 import type { VerdictCache } from './actors/link-actor.ts';
 import { provideThread } from './actors/provide.ts';
+import { transportOf } from './actors/identity.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { toRuntimeServers } from './catalog/projection.ts';
@@ -106,7 +107,7 @@ class LiveThread extends ServerRequester implements Thread {
             send: options.inspect,
           });
     const inspect = shared.observe ?? bridge?.inspect;
-    this.#root = createActor(provideThread(this.#effects), {
+    this.#root = createActor(provideThread(), {
       id: 'thread',
       clock,
       input: {
@@ -208,8 +209,9 @@ class LiveThread extends ServerRequester implements Thread {
   async restartServer(name: string): Promise<void> {
     if (this.#isClosing) throw closedError();
     const { servers, publications, clock } = this.#effects;
-    const { connection } = plannedServer(this.#effects, publications.current, name);
+    const { connection, config } = plannedServer(this.#effects, publications.current, name);
     if (connection === undefined) return;
+    if (transportOf(config) === 'given') throw usedOnceError(name);
     this.#effects.lookUp(connection.id)?.send({ type: 'connection.restart', at: clock.now() });
     await new Promise<void>((resolve) => {
       const check = (): void => {
@@ -355,6 +357,13 @@ class LiveThread extends ServerRequester implements Thread {
       });
     });
   }
+}
+
+function usedOnceError(name: string): HoldfastError {
+  return new HoldfastError(
+    'unsupported',
+    `Expected server "${name}" to be one that can be started again, and it is a transport you gave, which is used once. Replace the runtime with a new transport.`,
+  );
 }
 
 function checkServersGivenOnce({ catalog, servers, misconfigured }: ThreadOptions): void {

@@ -82,6 +82,9 @@ export interface ServersPorts {
   readonly maxToolNameLength: number;
 }
 
+/** A replacement tries these again (RT-7). A transport the caller gave is used once. */
+const retriedStates: ReadonlySet<ServerState> = new Set(['failed', 'authRequired', 'reconnecting']);
+
 export class Servers {
   readonly #ports: ServersPorts;
   readonly #plans = new Map<number, Plan>();
@@ -203,8 +206,7 @@ export class Servers {
     connection.discarded = undefined;
     planned.connection = connection;
     if (known === undefined) this.#start(connection);
-    else if (known.state === 'failed' || known.state === 'authRequired' || known.state === 'reconnecting')
-      this.#ports.retry(known);
+    else if (transportOf(planned.config) !== 'given' && retriedStates.has(known.state)) this.#ports.retry(known);
     return connection;
   }
 

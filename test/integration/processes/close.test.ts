@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHost, createThread } from '../../../src/index.ts';
 import type { Thread } from '../../../src/index.ts';
 import type { ServerConfig } from '../../../src/domain/config.ts';
-import { deferred, scriptedServer, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
-import { Watch, errorOf, serverOf, textOf, turns } from '../runtimes/support.ts';
+import { deferred, readJournal, scriptedServer, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
+import { Watch, errorOf, eventually, serverOf, textOf, turns } from '../runtimes/support.ts';
 import { isAlive, processListeners, resources } from './support.ts';
 
 /** A process with grandchildren: in its group, in sessions of their own, deaf to SIGTERM, holding its pipes. */
@@ -173,6 +176,61 @@ describe('a retired runtime', () => {
     process.kill(serverOf(thread, 'a').pid ?? 0, 'SIGKILL');
     await watch.untilServer('a', 'ready', from);
     expect(isAlive(grandchild)).toBe(false);
+  });
+});
+
+describe('a start', () => {
+  const started = (file: string): readonly number[] => [
+    ...new Set(readJournal(file).flatMap(({ kind, pid }) => (kind === 'started' ? pid : []))),
+  ];
+  let folder = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'holdfast-'));
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  test('RT-4 H10 that a newer replacement dropped leaves nothing of its processes', async () => {
+    const journalFile = join(folder, 'journal');
+    await using good = scriptedServer({ tools: ['echo'] });
+    await using thread = createThread({ servers: {} });
+    await thread.ready();
+    const watch = new Watch(thread);
+    const dropped = thread.replaceRuntime({
+      servers: { hangs: { ...stdioServerConfig({ hangOnStart: true, journalFile }), required: true } },
+    });
+    await eventually(() => started(journalFile).length > 0);
+    await thread.replaceRuntime({ servers: { good: good.config } });
+    expect(await dropped).toMatchObject({ status: 'superseded' });
+    await watch.untilServer('hangs', 'closed');
+    expect(started(journalFile).map(isAlive)).toEqual(started(journalFile).map(() => false));
+  });
+
+  test('RT-3 H10 that failed with its runtime leaves nothing of the others', async () => {
+    const journalFile = join(folder, 'journal');
+    const thread = createThread({ servers: {} });
+    await thread.ready();
+    const watch = new Watch(thread);
+    const failed = thread.replaceRuntime({
+      servers: {
+        good: stdioServerConfig({ tools: ['echo'], journalFile }),
+        bad: { command: 'holdfast-has-no-such-command', required: true },
+      },
+    });
+    expect((await errorOf(failed)).code).toBe('runtime_failed');
+    await watch.untilServer('good', 'closed');
+    expect(started(journalFile).map(isAlive)).toEqual(started(journalFile).map(() => false));
+    await thread.close();
+  });
+
+  test('ER-1 H10 leaves nothing of the process that was asked for its era', async () => {
+    const journalFile = join(folder, 'journal');
+    await using thread = createThread({ servers: { a: stdioServerConfig({ tools: ['echo'], journalFile }) } });
+    await thread.ready();
+    await eventually(() => started(journalFile).length === 2);
+    await eventually(() => started(journalFile).filter(isAlive).length === 1);
+    expect(started(journalFile).filter(isAlive)).toEqual([serverOf(thread, 'a').pid]);
   });
 });
 
