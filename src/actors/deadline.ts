@@ -7,8 +7,11 @@ import type { DeadlineInput, DeadlinePassedEvent } from '../machines/not-provide
 /** Longest delay a Node timer takes. */
 const maxDelayMs = 2 ** 31 - 1;
 
-export function deadlineLogic(clock: Clock): CallbackActorLogic<DeadlinePassedEvent, DeadlineInput> {
-  return fromCallback<DeadlinePassedEvent, DeadlineInput>(({ input, sendBack }) => {
+export function deadlineLogic(
+  clockOf: (system: object) => Clock,
+): CallbackActorLogic<DeadlinePassedEvent, DeadlineInput> {
+  return fromCallback<DeadlinePassedEvent, DeadlineInput>(({ input, sendBack, system }) => {
+    const clock = clockOf(system);
     let timer: unknown;
     const arm = (): void => {
       const left = input.at - clock.now();

@@ -7,6 +7,7 @@ import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
 import type { ClientOffer, OpenLink } from '../domain/link.ts';
 import { createRedactor, secretsOf } from '../domain/redact.ts';
 import type { Redactor } from '../domain/redact.ts';
+import { isHarmlessVariable } from '../domain/secrets.ts';
 import type { RespondOutcome } from '../domain/elicitation.ts';
 import { Calls } from './calls.ts';
 import { variablesOf } from './identity.ts';
@@ -41,6 +42,8 @@ export interface Effects {
   readonly openLink: OpenLink;
   readonly verdicts: VerdictCache;
   readonly offer: ClientOffer;
+  /** 0 to 1, for the jitter of retries. */
+  random(): number;
   /** Where `respond` finds the outcome the router or a responder gave for its ticket. */
   readonly outcomes: Map<number, RespondOutcome>;
   roots: readonly Root[];
@@ -50,6 +53,16 @@ export interface Effects {
   lookUp(id: string): AnyActorRef | undefined;
   /** The actor system; set when the thread's root actor is made. */
   bind(root: AnyActorRef): void;
+}
+
+/** The effects of each thread that lives, by its actor system. */
+const bound = new WeakMap<object, Effects>();
+
+/** The effects of the thread an actor system belongs to. */
+export function effectsOf(system: object): Effects {
+  const effects = bound.get(system);
+  if (effects === undefined) throw new Error('Expected the root actor to be bound before its effects run.');
+  return effects;
 }
 
 /** Makes the effects of one thread. */
@@ -115,6 +128,7 @@ export function createEffects(options: EffectsOptions): Effects {
     openLink: options.openLink,
     verdicts: options.verdicts,
     offer: { sampling: options.sampling !== undefined, roots: options.roots !== undefined },
+    random: Math.random,
     outcomes: new Map(),
     roots: options.roots ?? [],
     get questions() {
@@ -128,6 +142,7 @@ export function createEffects(options: EffectsOptions): Effects {
     lookUp,
     bind(actor) {
       root = actor;
+      bound.set(actor.system, effects);
     },
   };
   const questions = new Questions({
@@ -148,6 +163,6 @@ export function createEffects(options: EffectsOptions): Effects {
 
 /** The secrets of a configuration, the values of the variables it names included. */
 function secretsIn(config: ServerConfig): readonly string[] {
-  const variables = variablesOf(config).flatMap((name) => process.env[name] ?? []);
+  const variables = variablesOf(config).flatMap((name) => (isHarmlessVariable(name) ? [] : (process.env[name] ?? [])));
   return [...secretsOf(config), ...variables];
 }

@@ -47,8 +47,9 @@ interface LinkInput {
 type Tell = (event: ConnectionEvent) => void;
 
 /** Fills the `link` slot of a connection. */
-export function linkLogic(ports: LinkPorts): CallbackActorLogic<ConnectionEvent, LinkInput> {
-  return fromCallback<ConnectionEvent, LinkInput>(({ input, sendBack }) => {
+export function linkLogic(portsOf: (system: object) => LinkPorts): CallbackActorLogic<ConnectionEvent, LinkInput> {
+  return fromCallback<ConnectionEvent, LinkInput>(({ input, sendBack, system }) => {
+    const ports = portsOf(system);
     const connection = ports.servers.connection(input.connection);
     if (connection === undefined) return undefined;
     const attempt = new LinkAttempt(ports, connection, sendBack);
@@ -60,11 +61,11 @@ export function linkLogic(ports: LinkPorts): CallbackActorLogic<ConnectionEvent,
 }
 
 /** Fills the `closeLink` slot: resolves when nothing is left of the link. */
-export function closeLinkLogic({
-  servers,
-  publications,
-}: Pick<LinkPorts, 'servers' | 'publications'>): PromiseActorLogic<void, { readonly connection: string; readonly reason: string }> {
-  return fromPromise(async ({ input }) => {
+export function closeLinkLogic(
+  portsOf: (system: object) => Pick<LinkPorts, 'servers' | 'publications'>,
+): PromiseActorLogic<void, { readonly connection: string; readonly reason: string }> {
+  return fromPromise(async ({ input, system }) => {
+    const { servers, publications } = portsOf(system);
     const connection = servers.connection(input.connection);
     await connection?.gone;
     if (connection?.closing === true || publications.isClosed) await connection?.draining;

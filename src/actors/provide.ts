@@ -1,6 +1,12 @@
-/** The only place where the slots of the machines are filled: what the charts say, done. */
+/**
+ * The only place where the slots of the machines are filled: what the charts say, done.
+ *
+ * Filled once for all threads, since a filled machine is as large as its chart (PE-4): each slot finds the effects of its
+ * thread through the actor system it runs in.
+ */
 import { fromPromise } from 'xstate';
 import type { AnyActorRef } from 'xstate';
+import type { Clock } from '../api.ts';
 import type { Question } from '../domain/question.ts';
 import { callMachine } from '../machines/call.ts';
 import { callShortcuts } from '../machines/call-shortcuts.ts';
@@ -14,154 +20,159 @@ import { stepMachine } from '../machines/step.ts';
 import { threadMachine } from '../machines/thread.ts';
 import { connectionChanged, tellMisconfigured } from './connection-facts.ts';
 import { deadlineLogic } from './deadline.ts';
-import type { Effects } from './effects.ts';
-import type { Facts } from './facts.ts';
+import { effectsOf } from './effects.ts';
 import { closeLinkLogic, linkLogic } from './link-actor.ts';
 import { runtimeFailedError } from './publications.ts';
 
-/** The thread machine with every slot of it and of its children filled. */
-export function provideThread(effects: Effects): typeof threadMachine {
-  const { facts, publications } = effects;
-  const elicitation = provideElicitation(effects);
-  const call = provideCall(effects, elicitation);
+let provided: typeof threadMachine | undefined;
+
+/** The thread machine with every slot of it and of its children filled. The effects of each thread must be bound. */
+export function provideThread(): typeof threadMachine {
+  provided ??= fillThread();
+  return provided;
+}
+
+function fillThread(): typeof threadMachine {
+  const elicitation = provideElicitation();
+  const call = provideCall(elicitation);
   return threadMachine.provide({
     actors: {
-      router: provideRouter(effects),
-      steps: createFleet(provideStep(effects, call)),
+      router: provideRouter(),
+      steps: createFleet(provideStep(call)),
       requests: createFleet(call),
-      connections: createFleet(provideConnection(effects, elicitation), { notify: false }),
-      runtime: provideRuntime(effects),
+      connections: createFleet(provideConnection(elicitation), { notify: false }),
+      runtime: provideRuntime(),
     },
     actions: {
-      announcePublished: (_, { generation, replaced }) => {
-        facts.tell({ type: 'runtime.published', generation });
+      announcePublished: ({ system }, { generation, replaced }) => {
+        const effects = effectsOf(system);
+        effects.facts.tell({ type: 'runtime.published', generation });
         tellMisconfigured(effects, generation);
-        publications.published(generation, replaced);
+        effects.publications.published(generation, replaced);
       },
-      dropCandidate: (_, { generation }) => {
-        publications.superseded(generation);
+      dropCandidate: ({ system }, { generation }) => {
+        effectsOf(system).publications.superseded(generation);
       },
-      rejectCandidate: (_, { generation, servers }) => {
-        publications.rejected(generation, runtimeFailedError(servers));
+      rejectCandidate: ({ system }, { generation, servers }) => {
+        effectsOf(system).publications.rejected(generation, runtimeFailedError(servers));
       },
-      announceClosed: () => {
-        facts.tell({ type: 'thread.closed' });
+      announceClosed: ({ system }) => {
+        effectsOf(system).facts.tell({ type: 'thread.closed' });
       },
-      reportError: reportTo(facts),
+      reportError,
     },
   });
 }
 
-function provideRouter(effects: Effects): typeof routerMachine {
+function provideRouter(): typeof routerMachine {
   return routerMachine.provide({
     actions: {
-      reply: (_, { ticket, outcome }) => {
-        effects.outcomes.set(ticket, outcome);
+      reply: ({ system }, { ticket, outcome }) => {
+        effectsOf(system).outcomes.set(ticket, outcome);
       },
     },
   });
 }
 
-function provideElicitation(effects: Effects): typeof elicitationMachine {
-  const { questions, outcomes, clock } = effects;
+function provideElicitation(): typeof elicitationMachine {
   return elicitationMachine.provide({
     actors: {
-      decide: fromPromise(({ input, signal }: { input: Question; signal: AbortSignal }) =>
-        questions.decide(input, signal),
+      decide: fromPromise(({ input, signal, system }: { input: Question; signal: AbortSignal; system: object }) =>
+        effectsOf(system).questions.decide(input, signal),
       ),
-      deadline: deadlineLogic(clock),
+      deadline: deadlineLogic(clockOf),
     },
     actions: {
-      register: ({ context }) => {
-        questions.register(context);
+      register: ({ context, system }) => {
+        effectsOf(system).questions.register(context);
       },
-      show: ({ context }) => {
-        questions.show(context);
+      show: ({ context, system }) => {
+        effectsOf(system).questions.show(context);
       },
-      reply: (_, { ticket, outcome }) => {
-        outcomes.set(ticket, outcome);
+      reply: ({ system }, { ticket, outcome }) => {
+        effectsOf(system).outcomes.set(ticket, outcome);
       },
-      settle: ({ context }, settlement) => {
-        questions.settle(context, settlement);
+      settle: ({ context, system }, settlement) => {
+        effectsOf(system).questions.settle(context, settlement);
       },
     },
   });
 }
 
-function provideCall(effects: Effects, elicitation: typeof elicitationMachine): typeof callMachine {
-  const { calls, questions } = effects;
-  const provided = callMachine.provide({
+function provideCall(elicitation: typeof elicitationMachine): typeof callMachine {
+  const filled = callMachine.provide({
     actors: { elicitation },
     actions: {
-      noteActor: ({ context, self }) => {
-        calls.noteActor(context, self);
+      noteActor: ({ context, self, system }) => {
+        effectsOf(system).calls.noteActor(context, self);
       },
-      requestTurn: ({ context, self }) => {
-        calls.requestTurn(context, self);
+      requestTurn: ({ context, self, system }) => {
+        effectsOf(system).calls.requestTurn(context, self);
       },
-      releaseTurn: ({ context }) => {
-        calls.releaseTurn(context);
+      releaseTurn: ({ context, system }) => {
+        effectsOf(system).calls.releaseTurn(context);
       },
-      resumeTurn: ({ context }) => {
-        calls.resumeTurn(context);
+      resumeTurn: ({ context, system }) => {
+        effectsOf(system).calls.resumeTurn(context);
       },
-      sendRequest: ({ context, self }) => {
-        calls.sendRequest(context, self);
+      sendRequest: ({ context, self, system }) => {
+        effectsOf(system).calls.sendRequest(context, self);
       },
-      cancelRequest: ({ context }) => {
-        calls.cancelRequest(context);
+      cancelRequest: ({ context, system }) => {
+        effectsOf(system).calls.cancelRequest(context);
       },
-      armTimeLimit: ({ context, self }) => {
-        calls.armTimeLimit(context, self);
+      armTimeLimit: ({ context, self, system }) => {
+        effectsOf(system).calls.armTimeLimit(context, self);
       },
-      disarmTimeLimit: ({ context }) => {
-        calls.disarmTimeLimit(context);
+      disarmTimeLimit: ({ context, system }) => {
+        effectsOf(system).calls.disarmTimeLimit(context);
       },
-      armPauseLimit: ({ context, self }) => {
-        calls.armPauseLimit(context, self);
+      armPauseLimit: ({ context, self, system }) => {
+        effectsOf(system).calls.armPauseLimit(context, self);
       },
-      announceStarted: ({ context }) => {
-        calls.announce(context, 'call.started');
+      announceStarted: ({ context, system }) => {
+        effectsOf(system).calls.announce(context, 'call.started');
       },
-      announcePaused: ({ context }) => {
-        calls.announce(context, 'call.paused');
+      announcePaused: ({ context, system }) => {
+        effectsOf(system).calls.announce(context, 'call.paused');
       },
-      announceResumed: ({ context }) => {
-        calls.announce(context, 'call.resumed');
+      announceResumed: ({ context, system }) => {
+        effectsOf(system).calls.announce(context, 'call.resumed');
       },
-      cancelQuestions: ({ context }, { reason, expired }) => {
-        const { questions: open, ending, input } = context;
-        if (open.length > 0) questions.cancelAll(open, reason, expired, ending === null ? undefined : input.call);
+      cancelQuestions: ({ context, system }, { reason, expired }) => {
+        const { questions, ending, input } = context;
+        if (questions.length === 0) return;
+        effectsOf(system).questions.cancelAll(questions, reason, expired, ending === null ? undefined : input.call);
       },
-      settleCall: ({ context }) => {
-        calls.settle(context);
+      settleCall: ({ context, system }) => {
+        effectsOf(system).calls.settle(context);
       },
     },
   });
-  return withShortcuts(provided, callShortcuts);
+  return withShortcuts(filled, callShortcuts);
 }
 
-function provideStep({ facts }: Effects, call: typeof callMachine): typeof stepMachine {
+function provideStep(call: typeof callMachine): typeof stepMachine {
   return stepMachine.provide({
     actors: { calls: createFleet(call, { notify: false }) },
     actions: {
-      announceBegan: ({ context }) => {
-        facts.tell({ type: 'step.began', ...context });
+      announceBegan: ({ context, system }) => {
+        effectsOf(system).facts.tell({ type: 'step.began', ...context });
       },
-      announceEnded: ({ context }) => {
-        facts.tell({ type: 'step.ended', ...context });
+      announceEnded: ({ context, system }) => {
+        effectsOf(system).facts.tell({ type: 'step.ended', ...context });
       },
-      reportError: reportTo(facts),
+      reportError,
     },
   });
 }
 
-function provideRuntime(effects: Effects): typeof runtimeMachine {
-  const { servers, facts, clock, publications } = effects;
+function provideRuntime(): typeof runtimeMachine {
   return runtimeMachine.provide({
-    actors: { deadline: deadlineLogic(clock) },
+    actors: { deadline: deadlineLogic(clockOf) },
     actions: {
-      schedule: ({ context, self }) => {
+      schedule: ({ context, self, system }) => {
+        const { servers, publications, clock } = effectsOf(system);
         const begin = (actor: AnyActorRef): void => {
           if (actor.getSnapshot().status !== 'active') return;
           actor.send({
@@ -172,19 +183,20 @@ function provideRuntime(effects: Effects): typeof runtimeMachine {
         };
         setImmediate(begin, self as AnyActorRef);
       },
-      announceStarting: ({ context }) => {
-        facts.tell({ type: 'runtime.starting', generation: context.generation });
+      announceStarting: ({ context, system }) => {
+        effectsOf(system).facts.tell({ type: 'runtime.starting', generation: context.generation });
       },
-      detach: ({ context }) => {
-        servers.detach(context.generation);
+      detach: ({ context, system }) => {
+        effectsOf(system).servers.detach(context.generation);
       },
-      announceRetired: ({ context }) => {
-        facts.tell({ type: 'runtime.retired', generation: context.generation });
+      announceRetired: ({ context, system }) => {
+        effectsOf(system).facts.tell({ type: 'runtime.retired', generation: context.generation });
       },
-      announceStopped: ({ context }) => {
-        facts.tell({ type: 'runtime.stopped', generation: context.generation });
+      announceStopped: ({ context, system }) => {
+        effectsOf(system).facts.tell({ type: 'runtime.stopped', generation: context.generation });
       },
-      announceDiscarded: ({ context }, { reason }) => {
+      announceDiscarded: ({ context, system }, { reason }) => {
+        const { servers, facts } = effectsOf(system);
         servers.noteDiscarded(context.generation, reason);
         facts.tell({ type: 'runtime.discarded', generation: context.generation, reason });
       },
@@ -192,27 +204,28 @@ function provideRuntime(effects: Effects): typeof runtimeMachine {
   });
 }
 
-function provideConnection(effects: Effects, elicitation: typeof elicitationMachine): typeof connectionMachine {
-  const ports = { ...effects, questions: effects.questions, random: Math.random };
+function provideConnection(elicitation: typeof elicitationMachine): typeof connectionMachine {
   return connectionMachine.provide({
     actors: {
-      link: linkLogic(ports),
-      closeLink: closeLinkLogic(effects),
-      deadline: deadlineLogic(effects.clock),
+      link: linkLogic(effectsOf),
+      closeLink: closeLinkLogic(effectsOf),
+      deadline: deadlineLogic(clockOf),
       questions: createFleet(elicitation, { notify: false }),
     },
     actions: {
-      announce: ({ context }, { state }) => {
-        connectionChanged(effects, context, state);
+      announce: ({ context, system }, { state }) => {
+        connectionChanged(effectsOf(system), context, state);
       },
-      reportError: reportTo(effects.facts),
+      reportError,
     },
   });
 }
 
-function reportTo(facts: Facts): (args: { readonly event: object }) => void {
-  return ({ event }) => {
-    const reason = 'error' in event ? String(event.error) : 'unknown reason';
-    facts.warn('internal', `An actor inside the thread failed, and the thread goes on: ${reason}`);
-  };
+function clockOf(system: object): Clock {
+  return effectsOf(system).clock;
+}
+
+function reportError({ event, system }: { readonly event: object; readonly system: object }): void {
+  const reason = 'error' in event ? String(event.error) : 'unknown reason';
+  effectsOf(system).facts.warn('internal', `An actor inside the thread failed, and the thread goes on: ${reason}`);
 }

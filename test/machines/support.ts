@@ -148,7 +148,7 @@ export function throughJson<TValue>(value: TValue): TValue {
 
 /** The `deadline` actor on a simulated clock. */
 export function deadlineOn(clock: SimulatedClock): ReturnType<typeof deadlineLogic> {
-  return deadlineLogic(clock);
+  return deadlineLogic(() => clock);
 }
 
 /** A promise slot that the test settles, run by run. */
