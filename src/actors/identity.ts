@@ -53,9 +53,14 @@ export function originOf(config: ServerConfig): string {
 
 /** Names of the environment variables a configuration takes values from. */
 export function variablesOf(config: ServerConfig): readonly string[] {
+  if ('command' in config) return isLocal(config) ? Object.values(config.envFrom ?? {}) : [];
   if (!('url' in config)) return [];
   const named = Object.values(config.headersFrom ?? {});
   return config.bearerTokenVariable === undefined ? named : [...named, config.bearerTokenVariable];
+}
+
+function isLocal({ environment }: ServerConfig): boolean {
+  return environment === undefined || environment === 'local';
 }
 
 function isReference(key: string): boolean {

@@ -35,6 +35,7 @@ const stdioSchema = z.object({
   command: z.string(),
   args: strings,
   env: z.record(z.string(), envValue).exactOptional(),
+  envFrom: textMap,
   cwd: name,
 });
 

@@ -43,6 +43,11 @@ export interface StdioServer {
   readonly args?: readonly string[];
   /** Added to the short list of variables every server gets (SPEC CN-1). */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * Variable → name of the variable, where the server runs, that holds its value. `env` wins. One that is not set is left
+   * out.
+   */
+  readonly envFrom?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 

@@ -1,5 +1,5 @@
 /** From a server's configuration to the transports that can reach it. */
-import type { HttpServer, StdioServer } from '../domain/config.ts';
+import type { HttpServer, ServerSettings, StdioServer } from '../domain/config.ts';
 import type { OpenLinkOptions } from '../domain/link.ts';
 import type { TransportKind } from '../domain/snapshot.ts';
 import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
@@ -43,11 +43,12 @@ export function routesOf({ config, server }: OpenLinkOptions, isHurried: () => b
   return httpRoutes(server, config);
 }
 
-function stdioRoute({ command, args, env, cwd }: StdioServer, isHurried: () => boolean): WireRoute {
+function stdioRoute(config: StdioServer & ServerSettings, isHurried: () => boolean): WireRoute {
+  const { command, args, cwd } = config;
   const launch = {
     command,
     ...(args === undefined ? {} : { args }),
-    ...(env === undefined ? {} : { env }),
+    env: { ...handedOn(config), ...config.env },
     ...(cwd === undefined ? {} : { cwd }),
   };
   const patient = (listener: WireListener): StdioTransportOptions => ({
@@ -64,6 +65,17 @@ function stdioRoute({ command, args, env, cwd }: StdioServer, isHurried: () => b
     open: (listener) => createStdioTransport(patient(listener)),
     sibling: (listener) => createStdioTransport({ ...launch, listener, graceMs: graceMs.hurried }),
   };
+}
+
+/** The variables of this machine that a server running on it is given. */
+function handedOn({ envFrom = {}, environment = 'local' }: StdioServer & ServerSettings): Record<string, string> {
+  if (environment !== 'local') return {};
+  return Object.fromEntries(
+    Object.entries(envFrom).flatMap(([name, variable]) => {
+      const value = process.env[variable];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** How long a process has after the end of its stdin, and again after SIGTERM (SPEC RT-11). */

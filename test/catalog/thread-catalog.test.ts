@@ -1,11 +1,11 @@
 /** A thread whose servers come from a catalog, once or as a stream. */
 import { EMPTY, Observable, Subject, of, throwError } from 'rxjs';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createCatalogBuilder, createThread } from '../../src/index.ts';
 import type { Catalog, ServerMap, Thread } from '../../src/index.ts';
 import { isSameProjection, toRuntimeServers } from '../../src/catalog/projection.ts';
-import { scriptedServer } from '../../src/testing/index.ts';
-import { Watch, serverOf } from '../integration/runtimes/support.ts';
+import { scriptedServer, stdioServerConfig } from '../../src/testing/index.ts';
+import { Watch, serverOf, textOf } from '../integration/runtimes/support.ts';
 
 function catalogOf(servers: ServerMap): Catalog {
   return createCatalogBuilder().registerAll({ kind: 'config' }, { servers }).build();
@@ -91,6 +91,43 @@ describe('a catalog', () => {
     expect(() => createThread({ servers: {}, catalog: catalogOf({}) })).toThrow(
       expect.objectContaining({ code: 'invalid_argument' }),
     );
+  });
+});
+
+describe('variables handed on', () => {
+  const variables = ['ALIAS', 'UNSET'];
+
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  test('CA-6 CN-1 a server is given those it names, its own values win, and one not set is left out', async () => {
+    vi.stubEnv('SEEDED', 'seeded-value');
+    const server = stdioServerConfig({ tools: ['env'] });
+    const config = {
+      ...server,
+      envFrom: { ALIAS: 'SEEDED', OWN: 'SEEDED', UNSET: 'NO_SUCH_VARIABLE' },
+      env: { OWN: 'own' },
+    };
+    await using thread = createThread({ servers: { here: config, there: { ...config, environment: 'elsewhere' } } });
+    await using step = await thread.beginStep();
+    const read = async (name: string): Promise<unknown> =>
+      JSON.parse(textOf(await step.callTool(`mcp__${name}__env`, { names: [...variables, 'OWN'] })));
+    expect(await read('here')).toEqual({ ALIAS: 'seeded-value', OWN: 'own', UNSET: null });
+    expect(await read('there')).toEqual({ ALIAS: null, OWN: 'own', UNSET: null });
+  });
+
+  test('RT-5 a changed value is another server, and an unchanged one the same', async () => {
+    const servers = { one: { ...stdioServerConfig({ tools: ['env'] }), envFrom: { ALIAS: 'SEEDED' } } };
+    vi.stubEnv('SEEDED', 'first-value');
+    await using thread = createThread({ servers });
+    await thread.ready();
+    const { pid } = serverOf(thread, 'one');
+    await thread.replaceRuntime({ servers });
+    expect(serverOf(thread, 'one').pid).toBe(pid);
+    vi.stubEnv('SEEDED', 'second-value');
+    await thread.replaceRuntime({ servers });
+    expect(serverOf(thread, 'one').pid).not.toBe(pid);
   });
 });
 

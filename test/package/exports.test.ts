@@ -49,7 +49,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'threadMachine',
   ],
   './mcp': ['fingerprint', 'listPages', 'listingLimits', 'nameTools', 'openLink'],
-  './config': ['findConfig', 'parseServerMap', 'readConfig'],
+  './config': ['findConfig', 'parsePluginConfig', 'parseServerMap', 'readConfig'],
   './inspector': ['createFrameRelay', 'createFrameServer', 'createInspectorBridge'],
   './testing': [
     'SimulatedClock',

@@ -20,7 +20,11 @@ const layers: Readonly<Record<string, Layer>> = {
   mcp: { sources: ['domain'], packages: ['@modelcontextprotocol/', 'undici', 'eventsource-parser', 'zod'], node: true },
   actors: { sources: ['domain', 'machines', 'mcp', 'api.ts'], packages: ['xstate', 'rxjs'], node: true },
   catalog: { sources: ['domain', 'config', 'api.ts'], packages: [], node: true },
-  config: { sources: ['domain'], packages: ['json5', 'jsonc-parser', 'rxjs', 'smol-toml', 'yaml', 'zod'], node: true },
+  config: {
+    sources: ['domain', 'catalog/plugin-config.ts'],
+    packages: ['json5', 'jsonc-parser', 'rxjs', 'smol-toml', 'yaml', 'zod'],
+    node: true,
+  },
   inspector: { sources: ['domain', 'api.ts'], packages: ['xstate', 'ws'], node: true },
   root: {
     sources: ['domain', 'machines', 'api.ts', 'mcp', 'actors', 'catalog', 'config', 'inspector'],
