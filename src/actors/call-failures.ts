@@ -20,10 +20,13 @@ export function failureOutcome(code: ErrorCode): CallErrorOutcome {
   return notSentCodes.has(code) ? 'not-sent' : 'failed';
 }
 
-/** The failure of a call whose server cannot take it. */
-export function unavailable({ input }: CallRecord, connection: LiveConnection | undefined): Failure {
+/** The failure of a call whose server cannot take it; one that was with the server before may have run (RT-10). */
+export function unavailable({ input, wasSent }: CallRecord, connection: LiveConnection | undefined): Failure {
   const state = connection?.state ?? 'not part of the runtime of this step';
   const reason = connection?.failure === undefined ? '' : ` Its last failure: ${connection.failure.message}`;
-  const message = `Expected server "${input.server}" to be ready for "${input.name}", and it is ${state}. The call was not sent; try again when it is ready.${reason}`;
-  return { code: 'server_unavailable', message, retryable: true, outcome: 'not-sent' };
+  const fate = wasSent
+    ? 'The call was sent before and may have run; look before you try again.'
+    : 'The call was not sent; try again when it is ready.';
+  const message = `Expected server "${input.server}" to be ready for "${input.name}", and it is ${state}. ${fate}${reason}`;
+  return { code: 'server_unavailable', message, retryable: true, outcome: wasSent ? 'unknown' : 'not-sent' };
 }

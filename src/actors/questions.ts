@@ -234,6 +234,8 @@ export class Questions {
   }
 
   async decide(question: Question, signal: AbortSignal): Promise<{ decision: Decision; at: number }> {
+    // Nobody is asked before the token is registered, which the same turn of the actors does (EL-1).
+    await Promise.resolve();
     const { policy, reviewer, sampling, facts, clock } = this.#ports;
     const decision = await decideQuestion(question, {
       policy,

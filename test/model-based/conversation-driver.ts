@@ -27,6 +27,7 @@ export function conversationDriver(era: ScriptedEra, observe: Observe): Driver {
 
 function stateOf(value: StateValue): ThreadTestState {
   const { conversation, runtime, server } = value as Record<string, unknown>;
-  const inside = typeof conversation === 'object' && conversation !== null ? Object.values(conversation)[0] : conversation;
+  const inside =
+    typeof conversation === 'object' && conversation !== null ? Object.values(conversation)[0] : conversation;
   return { conversation: inside, runtime, server } as ThreadTestState;
 }

@@ -30,6 +30,8 @@ export class MachineCoverage {
     const { snapshot, _transitions = [] } = event as Seen;
     for (const node of nodesOf(snapshot)) this.#reached.add(nameOfState(node));
     for (const transition of _transitions) {
+      // A state that is left in the step it is entered in shows only in what leaves it.
+      this.#reached.add(nameOfState(transition.source));
       const name = nameOfTransition(transition);
       if (name !== undefined) this.#reached.add(name);
     }

@@ -6,7 +6,11 @@ import { HoldfastError } from '../../src/index.ts';
 import type { Thread, ThreadEvent, ThreadOptions, ThreadSnapshot, ToolResult } from '../../src/index.ts';
 import { openThread } from '../../src/thread.ts';
 
-export type FactOf<TType extends ThreadEvent['type']> = Extract<ThreadEvent, { readonly type: TType }>;
+export type FactOf<TType extends ThreadEvent['type'], TFact = ThreadEvent> = TFact extends ThreadEvent
+  ? TType extends TFact['type']
+    ? TFact
+    : never
+  : never;
 
 export type Observe = (event: InspectionEvent) => void;
 
