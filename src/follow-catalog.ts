@@ -46,20 +46,22 @@ export function followCatalog(catalog$: Observable<Catalog>, ports: CatalogPorts
     });
   };
   const take = (catalog: Catalog): void => {
-    if (isStopped) return;
-    let next: RuntimeServers;
-    try {
-      next = toRuntimeServers(catalog);
-    } catch (error) {
-      ports.warn(`Expected a catalog, got a value that is none (${messageOf(error)}). The last one stays.`);
-      return;
-    }
-    if (isSameProjection(asked, next)) return;
+    const next = toRuntimeServers(catalog);
+    if (asked !== undefined && isSameProjection(asked, next)) return;
     const publication = ports.replace(next);
     note(next, publication);
     publication.catch((error: unknown) => {
       if (!isStopped) ports.warn(`A catalog was not taken over, and the last one stays: ${messageOf(error)}`);
     });
+  };
+  // What is thrown inside a subscriber nobody could catch (RT-12).
+  const takeSafely = (catalog: Catalog): void => {
+    if (isStopped) return;
+    try {
+      take(catalog);
+    } catch (error) {
+      ports.warn(`Expected a catalog, got a value that is none (${messageOf(error)}). The last one stays.`);
+    }
   };
   const end = (what: string): void => {
     if (isStopped || hasAny) return;
@@ -73,7 +75,7 @@ export function followCatalog(catalog$: Observable<Catalog>, ports: CatalogPorts
     end(`failed (${messageOf(error)})`);
   };
   try {
-    subscription = from(catalog$).subscribe({ next: take, error: fault, complete: () => end('ended') });
+    subscription = from(catalog$).subscribe({ next: takeSafely, error: fault, complete: () => end('ended') });
   } catch (error) {
     fault(error);
   }

@@ -39,6 +39,7 @@ export interface Plan {
   readonly misconfigured: Readonly<Record<string, MisconfiguredServer>>;
   /** Why servers are off, where something other than their own setting says so. */
   readonly disabled: Readonly<Record<string, Failure>>;
+  readonly provenance: ReadonlyMap<string, ServerProvenance>;
 }
 
 /** What is known of one connection, beside its actor. */
@@ -49,6 +50,8 @@ export interface LiveConnection {
   readonly origin: string;
   /** The newest configuration of this identity: view-only settings may differ between runtimes. */
   config: ServerConfig;
+  /** As the newest runtime says. */
+  provenance: ServerProvenance;
   readonly generations: Set<number>;
   /** Which letting go emptied it last: only the sweep of that one may close it (V2). */
   released: number;
@@ -110,7 +113,7 @@ export class Servers {
         connection: undefined,
       });
     }
-    this.#plans.set(generation, { generation, servers: planned, misconfigured, disabled });
+    this.#plans.set(generation, { generation, servers: planned, misconfigured, disabled, provenance: origins });
   }
 
   planOf(generation: number): Plan | undefined {
@@ -202,6 +205,7 @@ export class Servers {
     );
     const connection = known ?? this.#open(planned);
     connection.config = planned.config;
+    connection.provenance = planned.provenance;
     connection.generations.add(generation);
     connection.discarded = undefined;
     planned.connection = connection;
@@ -210,7 +214,7 @@ export class Servers {
     return connection;
   }
 
-  #open({ server, config, identity }: PlannedServer): LiveConnection {
+  #open({ server, config, identity, provenance }: PlannedServer): LiveConnection {
     this.#count += 1;
     const connection: LiveConnection = {
       id: `connection-${String(this.#count)}`,
@@ -218,6 +222,7 @@ export class Servers {
       identity,
       origin: originOf(config),
       config,
+      provenance,
       generations: new Set(),
       released: 0,
       closing: false,

@@ -1,5 +1,7 @@
 /** The public picture of a thread, read from its actors (SPEC "Shapes"). */
 import type { AnyActorRef } from 'xstate';
+import type { ServerProvenance } from '../domain/catalog.ts';
+import type { Failure } from '../domain/errors.ts';
 import type {
   CallSnapshot,
   CallState,
@@ -17,7 +19,7 @@ import type { StepActorRef } from '../machines/step.ts';
 import type { ThreadActorRef } from '../machines/thread.ts';
 import { deadlineOf } from './calls.ts';
 import type { Effects } from './effects.ts';
-import type { LiveConnection } from './servers.ts';
+import type { LiveConnection, Plan } from './servers.ts';
 
 /** Reads the snapshot of a thread. JSON, redacted. */
 export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): ThreadSnapshot {
@@ -67,19 +69,36 @@ function serversOf(generation: number, effects: Effects): readonly ServerSnapsho
   for (const connection of servers.connections)
     (connection.generations.has(generation) ? current : others).push(serverOf(connection, effects));
   const plan = servers.planOf(generation);
-  const reasons = new Map(Object.entries(plan?.disabled ?? {}));
-  const unwanted = [...(plan?.servers.values() ?? [])].filter(({ config }) => config.enabled === false);
-  for (const server of new Set([...unwanted.map(({ server: name }) => name), ...reasons.keys()])) {
-    const error = reasons.get(server);
-    current.push({ ...idle(server, generation, 'disabled'), ...(error === undefined ? {} : { error }) });
-  }
-  for (const [server, { required: _, ...error }] of Object.entries(plan?.misconfigured ?? {}))
-    current.push({ ...idle(server, generation, 'misconfigured'), error });
-  return [...current, ...others];
+  return plan === undefined ? [...current, ...others] : [...current, ...idleOf(plan), ...others];
 }
 
-function idle(name: string, generation: number, state: 'disabled' | 'misconfigured'): ServerSnapshot {
-  return { name, connection: '', generations: [generation], state, transport: 'stdio', toolCount: 0, auth: 'unknown' };
+/** The servers a runtime names and does not start. */
+function idleOf(plan: Plan): readonly ServerSnapshot[] {
+  const idle = (name: string, state: 'disabled' | 'misconfigured', error?: Failure): ServerSnapshot => ({
+    name,
+    connection: '',
+    generations: [plan.generation],
+    state,
+    transport: 'stdio',
+    ...provenanceOf(plan.provenance.get(name)),
+    toolCount: 0,
+    auth: 'unknown',
+    ...(error === undefined ? {} : { error }),
+  });
+  const reasons = new Map(Object.entries(plan.disabled));
+  const unwanted = [...plan.servers.values()].filter(({ config }) => config.enabled === false);
+  const off = new Set([...unwanted.map(({ server }) => server), ...reasons.keys()]);
+  return [
+    ...[...off].map((server) => idle(server, 'disabled', reasons.get(server))),
+    ...Object.entries(plan.misconfigured).map(([server, failure]) => {
+      const { required: _, ...error } = failure;
+      return idle(server, 'misconfigured', error);
+    }),
+  ];
+}
+
+function provenanceOf(provenance: ServerProvenance | undefined): Pick<ServerSnapshot, 'provenance'> {
+  return provenance === undefined || Object.keys(provenance).length === 0 ? {} : { provenance };
 }
 
 function serverOf(connection: LiveConnection, effects: Effects): ServerSnapshot {
@@ -92,6 +111,7 @@ function serverOf(connection: LiveConnection, effects: Effects): ServerSnapshot 
     generations: [...connection.generations].toSorted((a, b) => a - b),
     state: connection.closing ? 'closed' : connection.state,
     transport: connection.link?.info.transport ?? context?.input.transport ?? 'stdio',
+    ...provenanceOf(connection.provenance),
     toolCount: connection.tools.length,
     auth: authOf(connection),
     ...(connection.link === undefined || opened?.pid == null ? {} : { pid: opened.pid }),

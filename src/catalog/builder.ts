@@ -21,6 +21,7 @@ import type {
 import { sourceKinds } from '../domain/catalog.ts';
 import type { MisconfiguredServer, ServerConfig, ServerMap } from '../domain/config.ts';
 import { HoldfastError } from '../domain/errors.ts';
+import { isRecord, shown } from '../domain/json.ts';
 import { requirementAgainst } from './requirements.ts';
 
 /** The servers of one source, as `readConfig` and `parsePluginConfig` give them. */
@@ -32,7 +33,7 @@ export interface ServerSet {
 
 /** Collects what sources say. Every method but `build` returns the builder. */
 export interface CatalogBuilder {
-  /** @throws HoldfastError `invalid_argument` for an order that is no finite number. */
+  /** @throws HoldfastError `invalid_argument` for an order that is no finite number, or a configuration that is no object. */
   register(registration: ServerRegistration): CatalogBuilder;
   /** Registers everything one source names, its misconfigured entries and secrets included. */
   registerAll(source: ServerSource, set: ServerSet): CatalogBuilder;
@@ -87,6 +88,7 @@ class Collector implements CatalogBuilder {
 
   register(registration: ServerRegistration): this {
     checkOrder(registration.source);
+    checkEntry(registration);
     this.#actions.push({ kind: 'register', registration });
     return this;
   }
@@ -221,6 +223,15 @@ function originOf({
   connector,
 }: ServerRegistration | CatalogServer): Pick<CatalogServer, 'source' | 'connector'> {
   return { source, ...(connector === undefined ? {} : { connector }) };
+}
+
+function checkEntry(registration: ServerRegistration): void {
+  const entry: unknown = 'failure' in registration ? registration.failure : registration.config;
+  if (isRecord(entry)) return;
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected the configuration of server "${registration.name}" to be an object, got ${shown(entry)}.`,
+  );
 }
 
 function checkOrder(source: ServerSource): void {

@@ -46,26 +46,43 @@ export function pluginAttributions(catalog: Catalog): Readonly<Record<string, Pl
 }
 
 /**
- * Tells whether two projections, or any two plain values, say the same.
+ * Tells whether two projections say the same, whatever the order of their servers.
  *
- * Functions and objects that are no plain records (transports, factories) are the same only if they are one.
+ * Transports and factories that code gave are the same only if they are one.
  */
-export function isSameProjection(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, index) => isSameProjection(item, b[index]));
-  if (!isPlain(a) || !isPlain(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isSameProjection(a[key], b[key]))
+export function isSameProjection(a: RuntimeServers, b: RuntimeServers): boolean {
+  const { servers, ...rest } = a;
+  const { servers: others, ...otherRest } = b;
+  return isSameRecord(servers, others, isSameConfig) && isSameData(rest, otherRest);
+}
+
+function isSameConfig(a: ServerConfig, b: ServerConfig): boolean {
+  return isSameRecord<unknown>({ ...a }, { ...b }, (one, other, key) =>
+    key === 'transport' || key === 'inMemory' ? one === other : isSameData(one, other),
   );
 }
 
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (!isRecord(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+function isSameRecord<TValue>(
+  a: Readonly<Record<string, TValue>>,
+  b: Readonly<Record<string, TValue>>,
+  isSame: (one: TValue, other: TValue, key: string) => boolean,
+): boolean {
+  const others = new Map(Object.entries(b));
+  const entries = Object.entries(a);
+  return (
+    entries.length === others.size &&
+    entries.every(([key, one]) => {
+      const other = others.get(key);
+      return other === undefined ? one === undefined && others.has(key) : isSame(one, other, key);
+    })
+  );
+}
+
+function isSameData(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isSameData(item, b[index]));
+  return isRecord(a) && isRecord(b) && isSameRecord(a, b, isSameData);
 }
 
 function provenanceOf({ source, connector }: CatalogServer): ServerProvenance {

@@ -1,4 +1,5 @@
 /** The public picture of a thread: JSON, redacted (SPEC "Shapes"). Times are ISO 8601 UTC with milliseconds. */
+import type { ServerProvenance } from './catalog.ts';
 import type { PendingElicitation } from './elicitation.ts';
 import type { Failure } from './errors.ts';
 import type { JsonObject } from './json.ts';
@@ -41,6 +42,8 @@ export interface ServerSnapshot {
   readonly generations: readonly number[];
   readonly state: ServerState;
   readonly transport: TransportKind;
+  /** Where its configuration came from, when a catalog says so. */
+  readonly provenance?: ServerProvenance;
   readonly pid?: number;
   readonly era?: Era;
   readonly protocolVersion?: string;

@@ -74,6 +74,13 @@ describe('CA-5 precedence', () => {
   });
 });
 
+test('CA-5 a configuration that is no object is refused by name', () => {
+  const nothing = null as unknown as ServerConfig;
+  expect(() => createCatalogBuilder().register({ name: 'docs', source: config, config: nothing })).toThrow(
+    expect.objectContaining({ code: 'invalid_argument', message: expect.stringContaining('"docs"') as unknown }),
+  );
+});
+
 describe('CA-5 removals', () => {
   test('CA-5 a removal that wins makes the name absent', () => {
     const catalog = createCatalogBuilder()

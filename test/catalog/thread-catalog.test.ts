@@ -2,7 +2,7 @@
 import { EMPTY, Observable, Subject, of, throwError } from 'rxjs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createCatalogBuilder, createThread } from '../../src/index.ts';
-import type { Catalog, ServerMap, Thread } from '../../src/index.ts';
+import type { Catalog, RuntimeServers, ServerMap, Thread } from '../../src/index.ts';
 import { isSameProjection, toRuntimeServers } from '../../src/catalog/projection.ts';
 import { scriptedServer, stdioServerConfig } from '../../src/testing/index.ts';
 import { Watch, serverOf, textOf } from '../integration/runtimes/support.ts';
@@ -48,6 +48,11 @@ describe('a catalog', () => {
       { server: 'two', environment: 'local', origin: 'in-memory' },
     ]);
     expect(step.tools[1]).not.toHaveProperty('plugin');
+    expect(serverOf(thread, 'one').provenance).toEqual({
+      source: 'plugin',
+      plugin,
+      connector: { id: 'mail', name: 'Mail' },
+    });
   });
 
   test('CA-8 a disallowed server shows as disabled with its reason, in the snapshot, the facts and the error', async () => {
@@ -62,7 +67,12 @@ describe('a catalog', () => {
       code: 'server_misconfigured',
       message: expect.stringContaining('"Example Inc."') as unknown,
     }) as unknown;
-    expect(serverOf(thread, 'bad')).toMatchObject({ state: 'disabled', error: reason, generations: [1] });
+    expect(serverOf(thread, 'bad')).toMatchObject({
+      state: 'disabled',
+      error: reason,
+      generations: [1],
+      provenance: { source: 'config' },
+    });
     expect(thread.snapshot().runtimes[0]?.servers).toEqual(['bad']);
     expect(await watch.untilServer('bad', 'disabled')).toMatchObject({ error: reason });
     await expect(thread.listTools('bad')).rejects.toMatchObject({
@@ -198,9 +208,10 @@ describe('a stream of catalogs', () => {
     catalog$.next(catalogOf({ one: peer.config }));
     await thread.ready();
     catalog$.next(null as unknown as Catalog);
+    catalog$.next(catalogOf({ one: peer.config, huge: { command: 1n as unknown as string } }));
     catalog$.error(new Error('the disk is gone'));
     await watch.until((fact) => fact.type === 'warning' && fact.message.includes('the disk is gone'));
-    expect(watch.of('warning').map(({ code }) => code)).toEqual(['catalog_failed', 'catalog_failed']);
+    expect(watch.of('warning').map(({ code }) => code)).toEqual(['catalog_failed', 'catalog_failed', 'catalog_failed']);
     expect(await toolNames(thread)).toEqual(['mcp__one__echo']);
   });
 
@@ -236,7 +247,7 @@ describe('a projection', () => {
     const inMemory = (): never => {
       throw new Error('not started');
     };
-    const project = (servers: ServerMap): unknown => toRuntimeServers(catalogOf(servers));
+    const project = (servers: ServerMap): RuntimeServers => toRuntimeServers(catalogOf(servers));
     const a = { command: 'x', args: ['y'], env: { A: '1' } };
     expect(isSameProjection(project({ a }), project({ a: structuredClone(a) }))).toBe(true);
     expect(isSameProjection(project({ a }), project({ a: { ...a, args: ['z'] } }))).toBe(false);
@@ -244,5 +255,13 @@ describe('a projection', () => {
     expect(isSameProjection(project({ a: { inMemory } }), project({ a: { inMemory } }))).toBe(true);
     expect(isSameProjection(project({ a: { inMemory } }), project({ a: { inMemory: () => inMemory() } }))).toBe(false);
     expect(isSameProjection(project({ a }), project({ a, b: a }))).toBe(false);
+    expect(isSameProjection(project({ a, b: a }), project({ b: a, a }))).toBe(true);
+    expect(isSameProjection(project({ a }), { ...project({ a }), secrets: ['another'] })).toBe(false);
+    const transport = { start: inMemory, send: inMemory, close: inMemory, self: {} };
+    transport.self = transport;
+    expect(isSameProjection(project({ a: { transport } }), project({ a: { transport } }))).toBe(true);
+    expect(isSameProjection(project({ a: { transport } }), project({ a: { transport: { ...transport } } }))).toBe(
+      false,
+    );
   });
 });
