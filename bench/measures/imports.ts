@@ -9,7 +9,7 @@ const rounds = isQuick ? 5 : 15;
 
 const client = `await import('@modelcontextprotocol/client'); const client = performance.now() - begin;`;
 const program = `const begin = performance.now(); ${client} await import('holdfast');
-process.stdout.write(JSON.stringify([client, performance.now() - begin - client]))`;
+process.stdout.write(client + ' ' + (performance.now() - begin - client))`;
 
 progress('imports');
 const clientMs: number[] = [];
@@ -18,7 +18,7 @@ for (let round = 0; round < rounds; round++) {
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, NODE_OPTIONS: '' },
   });
-  const [first, second] = JSON.parse(stdout) as readonly number[];
+  const [first, second] = stdout.split(' ').map(Number);
   clientMs.push(first ?? Number.NaN);
   addedMs.push(second ?? Number.NaN);
 }

@@ -102,11 +102,13 @@ for (const level of levels) {
   results.push({ pending: level, registerUs: spreadOf(register), respondUs: spreadOf(respond), rssMb: rssMb() });
 }
 const [few, many] = results;
-report({
-  levels: results,
-  registerRatio: (many?.registerUs.median ?? Number.NaN) / (few?.registerUs.median ?? Number.NaN),
-  respondRatio: (many?.respondUs.median ?? Number.NaN) / (few?.respondUs.median ?? Number.NaN),
-});
+report([
+  {
+    levels: results,
+    registerRatio: (many?.registerUs.median ?? Number.NaN) / (few?.registerUs.median ?? Number.NaN),
+    respondRatio: (many?.respondUs.median ?? Number.NaN) / (few?.respondUs.median ?? Number.NaN),
+  },
+]);
 await asker.thread.close();
 
 async function warmUp(): Promise<void> {
@@ -122,7 +124,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   const begin = performance.now();
   await work();
   const cpu = process.cpuUsage(cpuBegin);
-  return (Math.min(cpu.user + cpu.system, (performance.now() - begin) * 1_000)) / batch;
+  return Math.min(cpu.user + cpu.system, (performance.now() - begin) * 1_000) / batch;
 }
 
 function rssMb(): number {
