@@ -32,7 +32,6 @@ export class Publications {
 
   /** Resolves or rejects when it is known what became of a candidate. */
   wait(generation: number): Promise<Publication> {
-    this.#failure = undefined;
     return new Promise<Publication>((resolve, reject) => {
       this.#candidates.set(generation, { resolve, reject });
     });
@@ -62,17 +61,22 @@ export class Publications {
 
   rejected(generation: number, error: HoldfastError): void {
     const waiter = this.#take(generation);
-    if (this.#current === 0) {
-      this.#failure = error;
-      for (const first of this.#first) first.reject(error);
-      this.#first.clear();
-    }
+    this.#failure = error;
+    this.#rejectFirst();
     waiter?.reject(error);
   }
 
-  /** Its caller gave up; nothing is remembered of it (RT-4). */
+  /** Its caller gave up; nothing is remembered of it (RT-4): who waits for a first runtime hears why there is none. */
   cancelled(generation: number, error: HoldfastError): void {
     this.#take(generation)?.reject(error);
+    this.#rejectFirst();
+  }
+
+  /** Nothing is under way that could still become the first runtime. */
+  #rejectFirst(): void {
+    if (this.#failure === undefined || this.#current > 0 || this.#candidates.size > 0) return;
+    for (const first of this.#first) first.reject(this.#failure);
+    this.#first.clear();
   }
 
   close(): void {

@@ -112,6 +112,14 @@ describe('close', () => {
     expect(await childrenOfThisProcess()).toEqual([]);
   });
 
+  test('RT-11 H10 of threads that listen for signals leaves no listener for them', async () => {
+    const listeners = processListeners();
+    const threads = Array.from({ length: 20 }, () => createThread({ handleSignals: true }));
+    expect(processListeners()['SIGTERM']).toBe((listeners['SIGTERM'] ?? 0) + 1);
+    await Promise.all(threads.map((thread) => thread.close()));
+    expect(processListeners()).toEqual(listeners);
+  });
+
   test('RT-11 rejects a replacement that is under way', async () => {
     const gate = deferred();
     await using held = scriptedServer({ tools: ['echo'] }, { gate: gate.promise });

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
 import type { Step, Thread } from '../../../src/index.ts';
@@ -179,3 +180,21 @@ function argumentsOf(message: Readonly<Record<string, unknown>>): Readonly<Recor
   const { params } = message as { readonly params?: { readonly arguments?: Readonly<Record<string, unknown>> } };
   return params?.arguments;
 }
+
+test('H10 no listener is left on the signals that were given', async () => {
+  await using peer = scriptedServer({ tools: ['echo', 'hang'] });
+  const thread = createThread({ servers: { a: { ...peer.config, parallel: true } } });
+  const { signal } = new AbortController();
+  await thread.ready({ signal });
+  const step = await thread.beginStep({ signal });
+  const calls = Array.from({ length: 20 }, () => step.callTool('mcp__a__echo', {}, { signal }));
+  await Promise.all([...calls, step.readResource('a', 'test://static', { signal })]);
+  await thread.replaceRuntime({ servers: { a: peer.config } }, { signal });
+  await turns(2);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  const hanging = errorOf(step.callTool('mcp__a__hang', {}, { signal }));
+  await thread.close();
+  expect((await hanging).code).toBe('aborted');
+  await turns(2);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});

@@ -120,3 +120,20 @@ test('RT-6 a closed thread says so to who waits and who comes', async () => {
   expect((await errorOf(thread.replaceRuntime({ servers: {} }))).code).toBe('thread_closed');
   expect(thread.snapshot()).toMatchObject({ state: 'closed', servers: [], steps: [], elicitations: [] });
 });
+
+test('RT-6 RT-4 a healing replacement that is aborted leaves the reason of the failed first runtime', async () => {
+  const gate = deferred();
+  await using held = scriptedServer({ tools: ['echo'] }, { gate: gate.promise });
+  await using thread = createThread({ servers: { bad: { command: 'holdfast-has-no-such-command', required: true } } });
+  expect((await errorOf(thread.ready())).code).toBe('runtime_failed');
+  const controller = new AbortController();
+  const servers = { held: { ...held.config, required: true } };
+  const replaced = errorOf(thread.replaceRuntime({ servers }, { signal: controller.signal }));
+  const waiting = errorOf(thread.beginStep());
+  await held.until('started');
+  controller.abort();
+  expect((await replaced).code).toBe('aborted');
+  expect((await waiting).code).toBe('runtime_failed');
+  expect((await errorOf(thread.ready())).code).toBe('runtime_failed');
+  gate.resolve();
+});

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
 import type { ListedTool } from '../../../src/domain/tool.ts';
 import { rawServer, readJournal, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
-import { Watch, errorOf, peerKinds, serverOf, startPeer, textOf } from './support.ts';
+import { Watch, errorOf, peerKinds, serverOf, startPeer, textOf, turns } from './support.ts';
 import type { Peer } from './support.ts';
 
 /** Loses what is on the wire of a peer, however it is reached. */
@@ -199,4 +199,28 @@ test('H6 RT-10 the hints a step was shown decide, not those of a later listing',
   await peer.waitFor('tools/call');
   await peer.close();
   expect(await call).toMatchObject({ code: 'connection_lost', outcome: 'unknown' });
+});
+
+describe.each(['legacy', 'modern'] as const)('a %s server over HTTP that is down', (era) => {
+  test('RT-7 RT-10 fails a call as not sent, and serves the step again once it is up', async () => {
+    const peer = await serveHttp({ era, tools: ['destructive'] });
+    const { port } = peer;
+    await using thread = createThread({ servers: { a: peer.config } });
+    const step = await thread.beginStep();
+    await peer.close();
+    await turns(20);
+    expect(await errorOf(step.callTool('mcp__a__destructive'))).toMatchObject({ outcome: 'not-sent', retryable: true });
+    await using again = await serveHttp({ era, tools: ['destructive'] }, { port });
+    expect(textOf(await step.callTool('mcp__a__destructive', { text: 'up' }))).toBe('up');
+    expect(again.calls('destructive')).toBe(1);
+  });
+
+  test('RT-7 is still shown to new steps with its tools', async () => {
+    const peer = await serveHttp({ era, tools: ['destructive'] });
+    await using thread = createThread({ servers: { a: peer.config } });
+    await thread.ready();
+    await peer.close();
+    await turns(20);
+    expect((await thread.beginStep()).tools.map(({ tool }) => tool)).toEqual(['destructive']);
+  });
 });
