@@ -30,7 +30,7 @@ export interface Redactor {
 
 /** Makes a redactor that knows no secret. It costs next to nothing until one is added. */
 export function createRedactor(): Redactor {
-  const index: FormIndex = { byStart: new Map(), filter: new Uint8Array(65_536) };
+  const index: FormIndex = { byStart: new Map(), filter: new Uint8Array(0) };
 
   function add(secret: string): void {
     if (secret.length >= minSecretLength) for (const form of formsOf(secret)) addForm(index, form);
@@ -52,8 +52,11 @@ export function createRedactor(): Redactor {
 interface FormIndex {
   /** First 8 characters → the forms that begin so, longest first. */
   readonly byStart: Map<string, readonly string[]>;
-  /** Marks the hash of the first 4 characters of every form: nearly every place of a text is passed over by it. */
-  readonly filter: Uint8Array;
+  /**
+   * Marks the hash of the first 4 characters of every form: nearly every place of a text is passed over by it. Empty until the
+   * first secret: it is as large as all the rest of an idle thread.
+   */
+  filter: Uint8Array;
 }
 
 const hashedLength = 4;
@@ -63,7 +66,9 @@ function nextHash(hash: number, code: number): number {
   return ((hash << 4) ^ code) & 0xffff;
 }
 
-function addForm({ byStart, filter }: FormIndex, form: string): void {
+function addForm(index: FormIndex, form: string): void {
+  const { byStart } = index;
+  if (byStart.size === 0) index.filter = new Uint8Array(65_536);
   const start = form.slice(0, minSecretLength);
   const before = byStart.get(start) ?? [];
   if (before.includes(form)) return;
@@ -73,7 +78,7 @@ function addForm({ byStart, filter }: FormIndex, form: string): void {
   );
   let hash = 0;
   for (let at = 0; at < hashedLength; at += 1) hash = nextHash(hash, form.charCodeAt(at));
-  filter[hash] = 1;
+  index.filter[hash] = 1;
 }
 
 /** The secret as it is, escaped in JSON, and percent-encoded in the ways in use. */
