@@ -1,5 +1,5 @@
 /** A conversation as `@xstate/test` drives it, with the assertions of every part of a state. */
-import type { StateValue } from 'xstate';
+import { isRecord } from '../../src/domain/json.ts';
 import type { ScriptedEra, ThreadTestState } from '../../src/testing/index.ts';
 import { Conversation } from './conversation.ts';
 import type { Driver } from './paths.ts';
@@ -25,9 +25,8 @@ export function conversationDriver(era: ScriptedEra, observe: Observe): Driver {
   };
 }
 
-function stateOf(value: StateValue): ThreadTestState {
-  const { conversation, runtime, server } = value as Record<string, unknown>;
-  const inside =
-    typeof conversation === 'object' && conversation !== null ? Object.values(conversation)[0] : conversation;
-  return { conversation: inside, runtime, server } as ThreadTestState;
+function stateOf(value: unknown): ThreadTestState {
+  const { conversation, runtime, server } = value as ThreadTestState & { readonly conversation: unknown };
+  const inside = isRecord(conversation) ? conversation['stepping'] : conversation;
+  return { conversation: inside as ThreadTestState['conversation'], runtime, server };
 }

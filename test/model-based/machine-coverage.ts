@@ -4,9 +4,9 @@
  * A transition is named by its state, its event and its place among the transitions of both: `call#onWire.running on
  * call.resend (2 of 2)`.
  */
-import type { AnyStateMachine, InspectionEvent, StateNode } from 'xstate';
+import type { AnyStateMachine, AnyStateNode, InspectionEvent } from 'xstate';
 
-type Transition = NonNullable<StateNode['always']>[number];
+type Transition = NonNullable<AnyStateNode['always']>[number];
 
 interface Seen {
   readonly actorRef: unknown;
@@ -46,7 +46,7 @@ export class MachineCoverage {
     return [...this.states, ...this.transitions].filter((name) => !this.#reached.has(name));
   }
 
-  #add(node: StateNode): void {
+  #add(node: AnyStateNode): void {
     this.states.add(nameOfState(node));
     for (const transition of transitionsOf(node)) {
       const name = nameOfTransition(transition);
@@ -56,13 +56,14 @@ export class MachineCoverage {
   }
 }
 
-function nameOfState(node: StateNode): string {
+function nameOfState(node: AnyStateNode): string {
   return node.path.length === 0 ? node.machine.id : `${node.machine.id}#${node.path.join('.')}`;
 }
 
 /** `undefined` for a first transition into an initial state, which its state stands for. */
 function nameOfTransition(transition: Transition): string | undefined {
-  const { source, eventType } = transition;
+  const { source } = transition;
+  const eventType = String(transition.eventType);
   const siblings = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
   const index = siblings.indexOf(transition);
   if (index === -1) return undefined;
@@ -71,19 +72,19 @@ function nameOfTransition(transition: Transition): string | undefined {
 }
 
 /** Events a state forbids have no transition to take. */
-function transitionsOf(node: StateNode): readonly Transition[] {
+function transitionsOf(node: AnyStateNode): readonly Transition[] {
   const all = [...node.transitions.values()].flat().concat(node.always ?? []);
   return all.filter((transition) => transition.eventType === '' || !isForbidden(node, transition));
 }
 
-function isForbidden(node: StateNode, { eventType }: Transition): boolean {
+function isForbidden(node: AnyStateNode, { eventType }: Transition): boolean {
   const config: unknown = node.config.on;
   return (
     typeof config === 'object' && config !== null && eventType in config && Reflect.get(config, eventType) === undefined
   );
 }
 
-function nodesOf(snapshot: unknown): readonly StateNode[] {
+function nodesOf(snapshot: unknown): readonly AnyStateNode[] {
   if (typeof snapshot !== 'object' || snapshot === null || !('_nodes' in snapshot)) return [];
-  return snapshot._nodes as readonly StateNode[];
+  return snapshot._nodes as readonly AnyStateNode[];
 }

@@ -33,7 +33,7 @@ const stepMachine = logged(machines.stepMachine, new SlotLog());
 const inThreads = new MachineCoverage(charts);
 const everywhere = new MachineCoverage(charts);
 
-const observe: Observe = (event) => {
+const recordThread: Observe = (event) => {
   inThreads.inspect(event);
   everywhere.inspect(event);
 };
@@ -51,24 +51,29 @@ const models = [
   { name: 'RT-7 N1 N2 a connection that is lost and had again', paths: pathsOf(linksModel, linksDriver) },
 ];
 
-for (const { name, paths } of models) {
-  describe(name, () => {
-    for (const { title, run } of paths) {
-      test(title, () => run(observe));
-    }
-  });
+/** Titles and bodies as `test.each` takes them: `%s` shows a title whole. */
+function rows<TRun>(
+  all: readonly { readonly title: string; readonly run: TRun }[],
+): readonly (readonly [string, TRun])[] {
+  return all.map(({ title, run }) => [title, run] as const);
 }
 
+describe.each(models.map(({ name, paths }) => [name, paths] as const))('%s', (_name, paths) => {
+  test.each(rows(paths))('%s', async (_, run) => {
+    await expect(run(recordThread)).resolves.toBeUndefined();
+  });
+});
+
 describe('situations no model has', () => {
-  for (const { title, run } of scenarios) test(title, () => run(observe));
+  test.each(rows(scenarios))('%s', async (_, run) => {
+    await expect(run(recordThread)).resolves.toBeUndefined();
+  });
 });
 
 describe('the charts, actor by actor', () => {
-  for (const { title, run } of drives) {
-    test(title, async () => {
-      await run(everywhere.inspect);
-    });
-  }
+  test.each(rows(drives))('%s', async (_, run) => {
+    await expect(run(everywhere.inspect)).resolves.toBeUndefined();
+  });
 });
 
 /** What no thread can show, and why. */

@@ -13,12 +13,12 @@ export interface Driver extends AsyncDisposable {
 export interface ModelPath {
   /** What is reached, and by which events. */
   readonly title: string;
-  run(observe: Observe): Promise<void>;
+  readonly run: (observe: Observe) => Promise<void>;
 }
 
 /** The shortest paths to each state of `machine` by each transition. */
 export function pathsOf(machine: AnyStateMachine, makeDriver: (observe: Observe) => Driver): readonly ModelPath[] {
-  const events = machine.events.map((type) => ({ type }));
+  const events = machine.events.map((type) => ({ type: String(type) }));
   return createTestModel(machine)
     .getShortestPaths({ events: (state: AnyMachineSnapshot) => events.filter((event) => state.can(event)) })
     .map((path) => ({

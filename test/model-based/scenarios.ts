@@ -36,19 +36,18 @@ export const scenarios: readonly Scenario[] = [
     title: 'CN-3 CN-4 a listing that fails makes a server degraded, one that works makes it ready again',
     run: async (observe) => {
       let isFailing = true;
-      let listings = 0;
+      const lists = (): number => peer.received.filter(({ method }) => method === 'tools/list').length;
       await using peer = rawServer((message, self) => {
         if (message['method'] !== 'tools/list') return false;
-        listings += 1;
         if (isFailing) self.fail(message, -32_603, 'The list is lost.');
         return isFailing;
       });
       const watch = new WatchedThread({ servers: { docs: peer.config } }, observe);
       const relist = async (fails: boolean): Promise<void> => {
-        const before = listings;
+        const before = lists();
         isFailing = fails;
         peer.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
-        while (listings === before) await turn();
+        while (lists() === before) await turn();
         for (let turns = 0; turns < 5; turns++) await turn();
       };
       await watch.until('server.changed', ({ state }) => state === 'degraded');

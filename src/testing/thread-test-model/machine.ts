@@ -50,6 +50,7 @@ export type ThreadTestMachine = ReturnType<typeof createThreadTestMachine>;
 // oxlint-disable-next-line typescript/explicit-function-return-type -- only XState can write the type of a chart
 export function createThreadTestMachine(era: Era) {
   return setup({
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- how XState is told its types
     types: { events: {} as { readonly type: ThreadTestEventType } },
     guards: {
       inStep: stateIn({ conversation: 'stepping' }),
