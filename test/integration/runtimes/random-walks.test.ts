@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
 import type { Step, Thread } from '../../../src/index.ts';
 import type { ServerConfig } from '../../../src/domain/config.ts';
-import { scriptedServer } from '../../../src/testing/index.ts';
-import type { ScriptedServer } from '../../../src/testing/index.ts';
-import { Watch, turns } from './support.ts';
+import { Watch, startPeer, turns } from './support.ts';
+import type { Peer, PeerKind } from './support.ts';
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
 function randomOf(seed: number): () => number {
@@ -26,7 +25,7 @@ interface OpenCall {
 class Walk {
   readonly thread: Thread;
   readonly watch: Watch;
-  readonly pool: readonly ScriptedServer[];
+  readonly pool: readonly Peer[];
   readonly calls: OpenCall[] = [];
   readonly replacements: Promise<unknown>[] = [];
   readonly others: Promise<unknown>[] = [];
@@ -37,11 +36,9 @@ class Walk {
   #generations = 1;
   #keys = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, pool: readonly Peer[]) {
     this.#random = randomOf(seed);
-    this.pool = Array.from({ length: 5 }, (_, index) =>
-      scriptedServer({ era: index % 2 === 0 ? 'legacy' : 'modern', tools: ['echo', 'park', 'ask', 'idempotent'] }),
-    );
+    this.pool = pool;
     this.#named.set(1, [0, 1]);
     this.thread = createThread({ servers: this.#servers([0, 1]) });
     this.watch = new Watch(this.thread);
@@ -55,7 +52,7 @@ class Walk {
       [8, () => this.#call()],
       [4, () => this.#release()],
       [3, () => this.#replace()],
-      [1, () => void this.#pick(this.pool)?.crash()],
+      [1, () => this.#break()],
       [2, () => this.#endStep()],
       [2, () => this.#pick(this.calls)?.controller.abort()],
       [1, () => this.others.push(thread.restartServer(this.#random() < 0.5 ? 'a' : 'b').catch(() => undefined))],
@@ -115,6 +112,16 @@ class Walk {
     this.calls.push({ id, server: named[isB ? 1 : 0] ?? -1, controller, promise });
   }
 
+  /** Something happens to a server: it crashes, or over HTTP only its sockets or its sessions go. */
+  async #break(): Promise<void> {
+    const server = this.#pick(this.pool);
+    if (server === undefined) return;
+    const what = this.#random();
+    if (!('dropConnections' in server) || what < 0.3) await server.crash();
+    else if (what < 0.6) server.dropConnections();
+    else await server.forgetSessions();
+  }
+
   #release(): void {
     const server = this.#pick(this.pool);
     const key = server === undefined ? undefined : this.#pick(server.parked);
@@ -156,10 +163,16 @@ class Walk {
   }
 }
 
-test.each(Array.from({ length: 12 }, (_, seed) => seed + 1))(
-  'H1 H2 H3 H5 H6 hold on a random walk with crashes, swaps, aborts and questions (seed %i)',
-  async (seed) => {
-    const walk = new Walk(seed);
+const walks = (['in memory', 'http'] as const).flatMap((kind) =>
+  Array.from({ length: 8 }, (_, seed): [PeerKind, number] => [kind, seed + 1]),
+);
+
+test.each(walks)(
+  'H1 H2 H3 H5 H6 hold on a random walk with crashes, swaps, aborts and questions (%s, seed %i)',
+  async (kind, seed) => {
+    const eras = ['legacy', 'modern', 'legacy', 'modern', 'legacy'] as const;
+    const tools = ['echo', 'park', 'ask', 'idempotent'] as const;
+    const walk = new Walk(seed, await Promise.all(eras.map((era) => startPeer(kind, { era, tools }))));
     await walk.go(600);
     const before = walk.thread.snapshot();
     await walk.end();
@@ -214,6 +227,6 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed + 1))(
       steps: [],
       elicitations: [],
     });
-    expect(pool.map(({ connections }) => connections)).toEqual(pool.map(() => 0));
+    expect(pool.map((peer) => ('connections' in peer ? peer.connections : 0))).toEqual(pool.map(() => 0));
   },
 );
