@@ -153,6 +153,19 @@ describe('a settled candidate', () => {
   });
 });
 
+test('RT-3 the successor of a ready server is waited for up to its own start limit', async () => {
+  await using first = scriptedServer({ tools: ['echo'] });
+  await using thread = createThread({ servers: { a: first.config } });
+  await thread.ready();
+  const watch = new Watch(thread);
+  const publication = await thread.replaceRuntime({
+    servers: { a: { ...stdioServerConfig({ hangOnStart: true }), startTimeoutMs: 300 } },
+  });
+  expect(publication).toMatchObject({ status: 'published', generation: 2 });
+  expect(serverOf(thread, 'a')).toMatchObject({ state: 'failed' });
+  expect(watch.of('server.changed').map(({ state }) => state)).toContain('failed');
+});
+
 describe('an immediate publication', () => {
   test('RT-3 is current at once, and a required server that fails later leaves it current and is told', async () => {
     const gate = deferred();

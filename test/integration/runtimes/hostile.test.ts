@@ -304,6 +304,43 @@ test('RT-12 an http server that answers with anything else than MCP fails alone'
   expect(textOf(await step.callTool('mcp__good__echo', { text: 'works' }))).toBe('works');
 });
 
+test('RT-12 factories that throw, reject, never resolve or make no server fail alone', async () => {
+  await using good = scriptedServer({ tools: ['echo'] });
+  const odd: Record<string, () => never> = {
+    throws: () => {
+      throw new Error('No server today.');
+    },
+    rejects: () => Promise.reject(new Error('No server today.')) as never,
+    hangs: () => new Promise(() => undefined) as never,
+    nothing: () => undefined as never,
+    wrong: () => ({ connect: 7 }) as never,
+  };
+  await using thread = createThread({
+    servers: {
+      good: good.config,
+      ...Object.fromEntries(Object.entries(odd).map(([name, inMemory]) => [name, { inMemory, startTimeoutMs: 300 }])),
+    },
+  });
+  const step = await thread.beginStep();
+  expect(textOf(await step.callTool('mcp__good__echo', { text: 'works' }))).toBe('works');
+  for (const name of Object.keys(odd)) await eventually(() => serverOf(thread, name).state === 'failed');
+});
+
+test.each(['__proto__', 'constructor', 'toString', 'a b', '', 'ü/\\"', 'x'.repeat(300)])(
+  'RT-12 a server named %j works like any other',
+  async (name) => {
+    await using peer = scriptedServer({ tools: ['echo'] });
+    const servers = Object.fromEntries([[name, peer.config]]);
+    await using thread = createThread({ servers });
+    const step = await thread.beginStep();
+    expect(step.tools.map(({ server, tool }) => [server, tool])).toEqual([[name, 'echo']]);
+    expect(textOf(await step.callTool(step.tools[0]?.name ?? '', { text: 'works' }))).toBe('works');
+    await thread.replaceRuntime({ servers });
+    expect(thread.snapshot().servers).toHaveLength(1);
+    expect(JSON.parse(JSON.stringify(thread.snapshot()))).toEqual(thread.snapshot());
+  },
+);
+
 function answering(message: RawMessage, peer: RawServer): boolean {
   if (message['method'] !== 'tools/call') return false;
   answer(message, peer);
