@@ -1,7 +1,6 @@
 /** The model as a graph of named states, built once for each choice of events. */
 import type { SnapshotFrom } from 'xstate';
 import { adjacencyMapToArray, getAdjacencyMap, getShortestPaths } from 'xstate/graph';
-import type { ScriptedEra } from '../servers/script.ts';
 import type { ThreadTestEventType, ThreadTestMachine } from './machine.ts';
 import { createThreadTestMachine, threadTestEventTypes } from './machine.ts';
 import type { ThreadTestState, ThreadTestStep } from './types.ts';
@@ -23,7 +22,7 @@ export interface ThreadTestGraph {
 }
 
 /** Builds the graph of the model for one era, without some events. */
-export function threadTestGraph(era: ScriptedEra, without: readonly ThreadTestEventType[]): ThreadTestGraph {
+export function threadTestGraph(era: 'legacy' | 'modern', without: readonly ThreadTestEventType[]): ThreadTestGraph {
   const machine = createThreadTestMachine(era);
   const events = threadTestEventTypes.filter((type) => !without.includes(type)).map((type) => ({ type }));
   const options = {

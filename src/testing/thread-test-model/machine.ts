@@ -4,7 +4,6 @@
  * It says nothing of how a host does it: that is what `path.test` is given.
  */
 import { setup, stateIn } from 'xstate';
-import type { ScriptedEra } from '../servers/script.ts';
 
 /**
  * What a user, a person, a server and an operator do.
@@ -48,7 +47,7 @@ export type ThreadTestMachine = ReturnType<typeof createThreadTestMachine>;
 
 /** Makes the model for servers of one era. Without `invoke` and `after`: paths are generated from it. */
 // oxlint-disable-next-line typescript/explicit-function-return-type -- only XState can write the type of a chart
-export function createThreadTestMachine(era: ScriptedEra) {
+export function createThreadTestMachine(era: 'legacy' | 'modern') {
   return setup({
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- how XState is told its types
     types: { events: {} as { readonly type: ThreadTestEventType } },

@@ -1,5 +1,4 @@
 /** What tests of a host see of the model: paths to walk, and what was covered. Nothing of XState shows. */
-import type { ScriptedEra } from '../servers/script.ts';
 import type { ThreadTestEventType } from './machine.ts';
 
 /** Where the model is: what the host's thread has to look like after a step. */
@@ -69,7 +68,7 @@ export interface SimplePathOptions {
 /** Which part of a thread the model covers. */
 export interface ThreadTestModelOptions {
   /** Which era the host's servers are of: it decides what becomes of a question whose server dies. Default `legacy`. */
-  readonly era?: ScriptedEra;
+  readonly era?: 'legacy' | 'modern';
   /** Events the host cannot do; no path has them, and nothing they lead to has to be covered. */
   readonly without?: readonly ThreadTestEventType[];
 }
