@@ -61,19 +61,32 @@ export function createThreadTestMachine(era: 'legacy' | 'modern') {
     },
   }).createMachine({
     id: 'threadTest',
+    description: 'What happens to a host: a conversation, the runtime of its step, the server it talks to.',
     type: 'parallel',
     states: {
       conversation: {
+        description: 'What the user and the person see.',
         initial: 'starting',
         states: {
-          starting: { on: { 'host.becomesReady': 'idle', 'user.closesThread': 'closed' } },
-          idle: { on: { 'user.beginsStep': 'stepping', 'user.closesThread': 'closed' } },
+          starting: {
+            description: 'No runtime was published yet.',
+            on: { 'host.becomesReady': 'idle', 'user.closesThread': 'closed' },
+          },
+          idle: {
+            description: 'A runtime is current, and no step is open.',
+            on: { 'user.beginsStep': 'stepping', 'user.closesThread': 'closed' },
+          },
           stepping: {
+            description: 'A step is open.',
             initial: 'quiet',
             on: { 'user.endsStep': 'idle', 'user.closesThread': 'closed' },
             states: {
-              quiet: { on: { 'user.callsTool': { guard: 'isUp', target: 'calling' } } },
+              quiet: {
+                description: 'No call is open.',
+                on: { 'user.callsTool': { guard: 'isUp', target: 'calling' } },
+              },
               calling: {
+                description: 'The server works on a call.',
                 on: {
                   'server.answersCall': 'quiet',
                   'server.asks': 'asking',
@@ -82,6 +95,7 @@ export function createThreadTestMachine(era: 'legacy' | 'modern') {
                 },
               },
               asking: {
+                description: 'The call waits for the answer to a question.',
                 on: {
                   'person.answersWrongly': 'asking',
                   'person.accepts': { guard: 'isUp', target: 'quiet' },
@@ -92,13 +106,15 @@ export function createThreadTestMachine(era: 'legacy' | 'modern') {
               },
             },
           },
-          closed: {},
+          closed: { description: 'The thread is closed.' },
         },
       },
       runtime: {
+        description: 'The runtime of the open step, if there is one.',
         initial: 'current',
         states: {
           current: {
+            description: 'It was not replaced.',
             on: {
               'operator.replacesRuntime': [
                 { guard: 'inStep', target: 'retired' },
@@ -107,14 +123,18 @@ export function createThreadTestMachine(era: 'legacy' | 'modern') {
             },
           },
           retired: {
+            description: 'It was replaced, and lives because the step holds it.',
             on: { 'operator.replacesRuntime': 'retired', 'user.endsStep': 'current', 'user.closesThread': 'current' },
           },
         },
       },
       server: {
+        description: 'The server of the open step, else of the current runtime.',
         initial: 'up',
         states: {
           up: {
+            description: 'It can be reached.',
+
             on: {
               'server.dies': [
                 { guard: 'inStep', target: 'down' },
@@ -123,6 +143,7 @@ export function createThreadTestMachine(era: 'legacy' | 'modern') {
             },
           },
           down: {
+            description: 'It went away, and its connection waits for it.',
             on: {
               'server.comesBack': 'up',
               'user.endsStep': { guard: 'isRetired', target: 'up' },
