@@ -134,7 +134,6 @@ export function createThreadTestMachine(era: 'legacy' | 'modern') {
         states: {
           up: {
             description: 'It can be reached.',
-
             on: {
               'server.dies': [
                 { guard: 'inStep', target: 'down' },
