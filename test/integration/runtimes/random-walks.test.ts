@@ -169,10 +169,10 @@ const walks = (['in memory', 'http'] as const).flatMap((kind) =>
 
 test.each(walks)(
   'H1 H2 H3 H5 H6 hold on a random walk with crashes, swaps, aborts and questions (%s, seed %i)',
-  async (kind, seed) => {
+  async (reached, seed) => {
     const eras = ['legacy', 'modern', 'legacy', 'modern', 'legacy'] as const;
     const tools = ['echo', 'park', 'ask', 'idempotent'] as const;
-    const walk = new Walk(seed, await Promise.all(eras.map((era) => startPeer(kind, { era, tools }))));
+    const walk = new Walk(seed, await Promise.all(eras.map((era) => startPeer(reached, { era, tools }))));
     await walk.go(600);
     const before = walk.thread.snapshot();
     await walk.end();
