@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { measures } from './measures.ts';
+import { measures, programs } from './measures.ts';
 import type { Measure } from './measures.ts';
 import { render } from './report.ts';
 import { addResult, noResults } from './results.ts';
@@ -64,7 +64,7 @@ function choose(names: readonly string[]): readonly Measure[] {
 
 /** What is measured is the compiled package; only the measures themselves are run from TypeScript. */
 function commandOf({ file, args }: Measure): readonly string[] {
-  return ['--conditions=production', '--expose-gc', '--import', 'tsx', `bench/measures/${file}.ts`, ...args];
+  return ['--conditions=production', '--expose-gc', '--import', 'tsx', fileURLToPath(programs[file]), ...args];
 }
 
 /** Runs node and resolves with its output; rejects if it fails. */

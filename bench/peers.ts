@@ -29,8 +29,8 @@ export interface Place {
 const args = { text: 'hello' };
 
 /** Arguments that run one of the benchmark's servers. */
-function serverArgs(program: string, era: BenchEra): string[] {
-  return ['--import', 'tsx', fileURLToPath(new URL(`servers/${program}.ts`, import.meta.url)), era];
+function serverArgs(program: URL, era: BenchEra): string[] {
+  return ['--import', 'tsx', fileURLToPath(program), era];
 }
 
 /** Makes the place for a wire; for HTTP it starts the server's process, which both sides share. */
@@ -39,7 +39,10 @@ export async function openPlace(wire: Wire, era: BenchEra): Promise<Place> {
     case 'memory':
       return memoryPlace(era);
     case 'stdio': {
-      const launch = { command: process.execPath, args: serverArgs('stdio', era) };
+      const launch = {
+        command: process.execPath,
+        args: serverArgs(new URL('./servers/stdio.ts', import.meta.url), era),
+      };
       return {
         config: launch,
         transport: () => Promise.resolve(new StdioClientTransport({ ...launch, stderr: 'inherit' })),
@@ -47,7 +50,9 @@ export async function openPlace(wire: Wire, era: BenchEra): Promise<Place> {
       };
     }
     case 'http': {
-      const child = spawn(process.execPath, serverArgs('http', era), { stdio: ['pipe', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, serverArgs(new URL('./servers/http.ts', import.meta.url), era), {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
       const lines = createInterface({ input: child.stdout });
       const [line] = (await once(lines, 'line')) as readonly unknown[];
       const url = String(line);

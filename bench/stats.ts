@@ -18,8 +18,3 @@ export function spreadOf(samples: readonly number[]): Spread {
 export function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
 }
-
-/** Rounds to what is worth printing. */
-export function rounded(value: number, digits = 2): number {
-  return Number(value.toFixed(digits));
-}
