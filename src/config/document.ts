@@ -1,30 +1,26 @@
 /**
- * Text to value: reads one JSON document as people write it (JSONC, trailing commas, BOM, CRLF).
+ * Text to value: reads one document as people write it (JSONC, JSON5, TOML or YAML; BOM, CRLF).
  *
  * Owns nothing. Every failure names the file, the line and the column; no text of the file is ever quoted.
  */
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { type Node, type ParseError, type ParseErrorCode, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
+import { type ParsedText, positionAt, start, syntaxError } from './position.ts';
+import { parseJson } from './syntax/json.ts';
+import { parseToml } from './syntax/toml.ts';
+import { parseYaml } from './syntax/yaml.ts';
 
 /** The largest configuration file that is read, in bytes. */
 export const maxConfigBytes = 10 * 1024 * 1024;
 
-/** A place in a document, both counted from 1. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
+/** The languages configuration is written in. `json` stands for JSONC and JSON5 too. */
+export type Syntax = 'json' | 'toml' | 'yaml';
 
 /** One parsed document. */
-export interface ConfigDocument {
+export interface ConfigDocument extends ParsedText {
   readonly file: string;
-  /** `undefined` when the document holds nothing but comments and blanks. */
-  readonly value: unknown;
-  /** Keys that came twice in one object, as JSON Pointers; the last one is used. */
-  readonly duplicates: readonly string[];
-  /** Where the value at this path starts; the start of the document when nothing is there. */
-  locate(path: readonly (string | number)[]): Position;
+  readonly syntax: Syntax;
 }
 
 /**
@@ -40,28 +36,43 @@ export async function readDocument(file: string): Promise<ConfigDocument> {
 /**
  * Parses the bytes of one file.
  *
- * @throws HoldfastError `config_syntax`
+ * @throws HoldfastError `config_syntax`; `config_invalid` when it is too large.
  */
 export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
-  const text = decode(file, bytes);
-  const errors: ParseError[] = [];
-  const root = parse(file, text, errors);
-  const [first] = errors;
-  if (first !== undefined)
-    throw syntaxError(file, positionAt(text, first.offset), `expected ${expectation(first.error)}`);
-  const duplicates: string[] = [];
-  const value = root === undefined ? undefined : valueOf(root, '', duplicates);
-  return {
-    file,
-    value,
-    duplicates,
-    locate: (path) => positionAt(text, (root === undefined ? undefined : find(root, path))?.offset ?? 0),
-  };
+  return parseText(file, decode(file, bytes));
+}
+
+/**
+ * Parses the text of one file: by its extension, and by what it looks like where that says nothing.
+ *
+ * @throws HoldfastError `config_syntax`; `config_invalid` when it is too large.
+ */
+export function parseText(file: string, text: string): ConfigDocument {
+  if (text.length > maxConfigBytes) throw sizeError(file, text.length);
+  const bare = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const syntax = syntaxOf(file, bare);
+  const parse = { json: parseJson, toml: parseToml, yaml: parseYaml }[syntax];
+  return { file, syntax, ...parse(file, bare) };
+}
+
+function syntaxOf(file: string, text: string): Syntax {
+  if (/\.toml$/i.test(file)) return 'toml';
+  if (/\.ya?ml$/i.test(file)) return 'yaml';
+  if (/\.(?:json[c5]?|code-workspace)$/i.test(file)) return 'json';
+  const line = firstLine(text);
+  if (/^\[{1,2}[\w"'. -]+\]{1,2}\s*(?:#.*)?$/.test(line) || /^[\w"'.-]+\s*=/.test(line)) return 'toml';
+  return /^(?:---|[\w"'-][\w"' .-]*:(?:\s|$))/.test(line) ? 'yaml' : 'json';
+}
+
+/** The first line that is neither blank nor a comment of TOML and YAML. */
+function firstLine(text: string): string {
+  return /^[ \t]*([^\s#].*)$/m.exec(text.slice(0, 65_536))?.[1]?.trimEnd() ?? '';
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
   try {
-    const handle = await open(file, 'r');
+    // Opening a pipe nobody writes to would wait for ever.
+    const handle = await open(file, constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants.O_NONBLOCK));
     try {
       const stats = await handle.stat();
       if (!stats.isFile())
@@ -69,11 +80,7 @@ async function readBytes(file: string): Promise<Uint8Array> {
           'config_invalid',
           `Expected "${file}" to be a file, got ${stats.isDirectory() ? 'a directory' : 'a device or a pipe'}. Name a configuration file.`,
         );
-      if (stats.size > maxConfigBytes)
-        throw new HoldfastError(
-          'config_invalid',
-          `Expected "${file}" to have at most ${maxConfigBytes} bytes, got ${stats.size}. Split it, or name another file.`,
-        );
+      if (stats.size > maxConfigBytes) throw sizeError(file, stats.size);
       return await handle.readFile();
     } finally {
       await handle.close();
@@ -88,109 +95,21 @@ async function readBytes(file: string): Promise<Uint8Array> {
   }
 }
 
+function sizeError(file: string, size: number): HoldfastError {
+  return new HoldfastError(
+    'config_invalid',
+    `Expected "${file}" to have at most ${maxConfigBytes} bytes, got ${size}. Split it, or name another file.`,
+  );
+}
+
 function decode(file: string, bytes: Uint8Array): string {
   const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw syntaxError(file, { line: 1, column: 1 }, 'expected UTF-8, got UTF-16');
-  }
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
+    throw syntaxError(file, start, 'expected UTF-8, got UTF-16');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     const text = new TextDecoder('utf-8').decode(bytes);
     throw syntaxError(file, positionAt(text, Math.max(0, text.indexOf('\uFFFD'))), 'expected UTF-8, got other bytes');
   }
-}
-
-function parse(file: string, text: string, errors: ParseError[]): Node | undefined {
-  try {
-    return parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  } catch (error) {
-    // The parser is recursive: only nesting beyond any real configuration overflows it.
-    if (error instanceof RangeError)
-      throw syntaxError(
-        file,
-        { line: 1, column: 1 },
-        'expected a document of reasonable depth, got one nested too deeply',
-      );
-    throw error;
-  }
-}
-
-function syntaxError(file: string, at: Position, problem: string): HoldfastError {
-  return new HoldfastError(
-    'config_syntax',
-    `"${file}", line ${at.line}, column ${at.column}: ${problem}. Mend the file; nothing of it was used.`,
-    {
-      issues: [{ path: '', message: `line ${at.line}, column ${at.column}: ${problem}` }],
-      data: { file, line: at.line, column: at.column },
-    },
-  );
-}
-
-function positionAt(text: string, offset: number): Position {
-  const before = text.slice(0, offset);
-  const lines = before.split(/\r\n|\r|\n/);
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
-}
-
-function valueOf(node: Node, pointer: string, duplicates: string[]): unknown {
-  if (node.type === 'array')
-    return (node.children ?? []).map((child, index) => valueOf(child, `${pointer}/${index}`, duplicates));
-  if (node.type !== 'object') return node.value as unknown;
-  const entries = new Map<string, unknown>();
-  for (const member of node.children ?? []) {
-    const [key, value] = member.children ?? [];
-    if (key === undefined || value === undefined) continue;
-    const name = String(key.value);
-    const at = `${pointer}/${escapePointer(name)}`;
-    if (entries.has(name)) duplicates.push(at);
-    entries.set(name, valueOf(value, at, duplicates));
-  }
-  // fromEntries defines own properties, so a key `__proto__` is a key like any other.
-  return Object.fromEntries(entries);
-}
-
-function find(root: Node, path: readonly (string | number)[]): Node {
-  let node = root;
-  for (const segment of path) {
-    const next =
-      typeof segment === 'number' || node.type === 'array' ? node.children?.[Number(segment)] : property(node, segment);
-    if (next === undefined) return node;
-    node = next;
-  }
-  return node;
-}
-
-function property(node: Node, name: string): Node | undefined {
-  return node.type === 'object'
-    ? node.children?.filter((child) => child.children?.[0]?.value === name).at(-1)?.children?.[1]
-    : undefined;
-}
-
-/** Escapes one segment of a JSON Pointer. */
-export function escapePointer(segment: string): string {
-  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-const expectations: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'a JSON value',
-  InvalidNumberFormat: 'a number',
-  PropertyNameExpected: 'a property name in double quotes',
-  ValueExpected: 'a value',
-  ColonExpected: 'a colon',
-  CommaExpected: 'a comma',
-  CloseBraceExpected: 'a closing brace',
-  CloseBracketExpected: 'a closing bracket',
-  EndOfFileExpected: 'the end of the file',
-  InvalidCommentToken: 'a comment that is closed',
-  UnexpectedEndOfComment: 'a comment that is closed',
-  UnexpectedEndOfString: 'a string that is closed',
-  UnexpectedEndOfNumber: 'a number',
-  InvalidUnicode: 'four hexadecimal digits after "\\u"',
-  InvalidEscapeCharacter: 'a known escape after the backslash',
-  InvalidCharacter: 'no control characters in a string',
-};
-
-function expectation(code: ParseErrorCode): string {
-  return expectations[printParseErrorCode(code)] ?? 'JSON';
 }

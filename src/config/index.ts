@@ -1,12 +1,17 @@
 /** `holdfast/config`: configuration files and server maps to what a thread takes. */
+export type { AskedCommand, CommandRunner } from './consent.ts';
+export type { ConfigFormatId } from './formats/format.ts';
+export {
+  importConfig,
+  type ImportDiagnostic,
+  type ImportedConfig,
+  type ImportedServer,
+  type ImportedTools,
+  type ImportOptions,
+} from './import-config.ts';
 export type { Environment } from './placeholders.ts';
 export {
-  parsePluginConfig,
-  type ParsePluginOptions,
-  type PluginConfig,
-  type PluginWarning,
-} from '../catalog/plugin-config.ts';
-export {
+  type ConfigValues,
   type ConfigWarning,
   findConfig,
   readConfig,

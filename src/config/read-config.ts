@@ -1,24 +1,29 @@
 /**
- * Files to servers (SPEC CA-1 to CA-3): `holdfast.json`, `.mcp.json`, and any file with `mcpServers`.
+ * Files to servers (SPEC CA-1 to CA-3): `holdfast.json`, and what other tools write.
  *
  * C1 One bad entry never loses its siblings: it is `misconfigured`, by name, with its reason.
  * C2 A document that cannot be read as one fails whole, with line and column.
  * C3 Later files win by name, and it is said.
+ * C4 No command of a file runs unless the caller gives a function that runs it.
  */
-import { access } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
 import { type Failure, HoldfastError, type Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
-import { type ConfigDocument, escapePointer, readDocument } from './document.ts';
-import { type ExpandedServer, expandServer } from './expand-server.ts';
-import type { Environment } from './placeholders.ts';
+import { type CommandRunner, entryKey, nothingRan, type RanCommands, runAsked, withHeaders } from './consent.ts';
+import { readDocument } from './document.ts';
+import type { Environment, Given } from './placeholders.ts';
 import { limitsSchema, mergePolicy, policySchema } from './policy-schema.ts';
+import { type ReadEntry, settle } from './read-entry.ts';
+import { documentError, maxServers, readSource, type SourceReading } from './read-source.ts';
+import { readSmallFile } from './small-file.ts';
 import { beyond, toIssues } from './server-schema.ts';
 
 /** Something worth telling about a configuration; nothing was lost. */
 export interface ConfigWarning {
-  /** `unknown_field`, `duplicate_server`, `duplicate_key`, `coerced_env`, `command_and_url`, `servers_list`, `no_servers`, `invalid_limit`. */
+  /** In snake_case: `unknown_field`, `duplicate_server`, `duplicate_key`, `coerced_env`, `no_servers`, `foreign_placeholder` and others. */
   readonly code: string;
   readonly message: string;
   readonly file: string;
@@ -35,38 +40,78 @@ export interface ResolvedConfig {
   readonly policy?: Policy;
   readonly limits?: Limits;
   readonly warnings: readonly ConfigWarning[];
-  /** Fields nobody here knows, by server. */
+  /** Fields that do nothing here, by server. */
   readonly unknown: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** The files read, absolute, in order. */
   readonly files: readonly string[];
 }
 
-/** How files are read. */
-export interface ReadConfigOptions {
+/** Where the values of references come from. */
+export interface ConfigValues {
   /** Where placeholders find their values. Default `process.env`. */
   readonly env?: Environment;
+  /** Answers to the `inputs` of VS Code, by id. */
+  readonly inputs?: Readonly<Record<string, string>>;
+  /** `${workspaceFolder}`. Default: the project a file belongs to. */
+  readonly workspaceFolder?: string;
+  /** `${CLAUDE_PLUGIN_ROOT}`. Default: the variable of that name; for a plugin's own files, the plugin. */
+  readonly pluginRoot?: string;
+  /** `${userHome}`. Default: the home directory of the user. */
+  readonly userHome?: string;
+}
+
+/** How files are read. */
+export interface ReadConfigOptions extends ConfigValues {
+  /**
+   * Runs a command that stands in a placeholder (`${cmd: …}`) or helps with headers, and resolves with what it printed.
+   * Giving it is the consent; without it no command runs, and a server that needs one is misconfigured.
+   */
+  readonly runCommand?: CommandRunner;
 }
 
 /**
- * Reads configuration files, in order.
+ * Reads configuration files, in order: of each, the format is recognised by its path and its content.
  *
  * @throws HoldfastError `config_syntax` with line and column; `config_invalid` when a file cannot be read, is no object,
- * or has a `policy` that cannot be understood.
+ * has a `policy` that cannot be understood, or when there are more than 10,000 servers.
  */
 export async function readConfig(files: readonly string[], options: ReadConfigOptions = {}): Promise<ResolvedConfig> {
   const paths = files.map((file) => resolve(file));
   const documents = await Promise.all(paths.map((path) => readDocument(path)));
-  const collected = new ConfigCollector(options.env ?? process.env);
-  for (const document of documents) collected.add(document);
+  const given = givenOf(options);
+  const { runCommand } = options;
+  const read = (values: Given): readonly SourceReading[] => documents.map((document) => readSource(document, values));
+  let sources = read(given);
+  let ran = nothingRan;
+  if (runCommand !== undefined) {
+    ran = await runAsked(sources, runCommand);
+    if (Object.keys(ran.outputs).length > 0) sources = read({ ...given, commands: ran.outputs });
+  }
+  const collected = new ConfigCollector(ran);
+  for (const source of sources) collected.add(source);
   return collected.result(paths);
+}
+
+/** What references may point to, defaults filled in. */
+export function givenOf(values: ConfigValues): Given {
+  const { inputs, workspaceFolder, pluginRoot } = values;
+  return {
+    env: values.env ?? process.env,
+    userHome: values.userHome ?? homedir(),
+    readFile: readSmallFile,
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(workspaceFolder === undefined ? {} : { workspaceFolder }),
+    ...(pluginRoot === undefined ? {} : { pluginRoot }),
+  };
 }
 
 /** The configuration files a directory has, in the order {@link readConfig} wants: `holdfast.json` wins by name. */
 export async function findConfig(directory: string): Promise<readonly string[]> {
   const candidates = ['.mcp.json', 'holdfast.json'].map((name) => join(directory, name));
+  // A link that leads nowhere, or round in a circle, is there: reading it says what is wrong.
   const present = await Promise.all(
     candidates.map((path) =>
-      access(path).then(
+      lstat(path).then(
         () => true,
         () => false,
       ),
@@ -75,54 +120,46 @@ export async function findConfig(directory: string): Promise<readonly string[]> 
   return candidates.filter((_, index) => present[index]);
 }
 
-type Entry = ExpandedServer & { readonly file: string };
+/** Codes of warnings that are not the diagnostic's own in snake_case. */
+const warningCodes: Readonly<Record<string, string>> = {
+  'array-wrapper': 'servers_list',
+  'no-mcp-section': 'no_servers',
+  'no-value': 'no_servers',
+};
 
-const rootShape = { $schema: true, mcpServers: true, policy: true, limits: true };
+/** What is right for Holdfast, and worth a word only to somebody who imports. */
+const importOnly = new Set(['type-inferred', 'empty-env-value']);
 
 /** Puts the documents together, in order. */
 class ConfigCollector {
-  readonly #env: Environment;
-  readonly #entries = new Map<string, Entry>();
+  readonly #ran: RanCommands;
+  readonly #entries = new Map<string, ReadEntry>();
   readonly #warnings: ConfigWarning[] = [];
   #policy: Policy | undefined;
   #limits: Limits | undefined;
 
-  constructor(env: Environment) {
-    this.#env = env;
+  constructor(ran: RanCommands) {
+    this.#ran = ran;
   }
 
-  add(document: ConfigDocument): void {
-    const { file, value } = document;
-    for (const pointer of document.duplicates)
-      this.#warn(
-        file,
-        'duplicate_key',
-        `"${file}": expected each key once, got "${pointer}" again. The last one is used.`,
-      );
-    if (value === undefined) {
-      this.#warn(
-        file,
-        'no_servers',
-        `"${file}": expected "mcpServers", got a document without a value. It adds nothing.`,
-      );
-      return;
-    }
-    if (!isRecord(value)) throw documentError(document, [], 'expected an object with "mcpServers"');
-    this.#addSections(document, value);
-    const strangers = isBareMap(value)
-      ? []
-      : [
-          ...beyond(value, rootShape, ''),
-          ...beyond(value['policy'], policySchema.shape, 'policy.'),
-          ...beyond(value['limits'], limitsSchema.shape, 'limits.'),
-        ];
+  add(source: SourceReading): void {
+    const { document, format, root, leftOut, notes } = source;
+    const { file } = document;
+    const hasSections = format.hasSections === true && root !== undefined;
+    if (hasSections) this.#addSections(source, root);
+    const strangers = hasSections ? strangersOf(root, leftOut) : [];
     if (strangers.length > 0)
-      this.#warn(
-        file,
-        'unknown_field',
-        `"${file}": nothing here knows ${quoted(strangers.map(([name]) => name))}. It does nothing.`,
+      this.#warn(file, 'unknown-field', `"${file}": nothing here knows ${quoted(strangers)}. It does nothing.`);
+    const isSettingsOnly = hasSections && ('policy' in root || 'limits' in root);
+    for (const { code, message, server, isInfo } of notes)
+      if (isInfo !== true && !(code === 'no-mcp-section' && isSettingsOnly))
+        this.#warn(file, code, `"${file}": ${message}`, server);
+    for (const entry of source.entries) this.#addEntry(entry);
+    if (this.#entries.size > maxServers)
+      throw new HoldfastError(
+        'config_invalid',
+        `Expected at most ${maxServers} servers in all files, got more with "${file}". Leave some files out.`,
       );
-    for (const [name, entry] of this.#serversOf(file, value)) this.#addServer(document, name, entry);
   }
 
   result(files: readonly string[]): ResolvedConfig {
@@ -131,10 +168,13 @@ class ConfigCollector {
     const unknown: [string, Readonly<Record<string, unknown>>][] = [];
     const secrets = new Set<string>();
     for (const [name, entry] of this.#entries) {
-      if (entry.kind === 'server') servers.push([name, entry.config]);
-      else misconfigured.push([name, entry.failure]);
-      if (Object.keys(entry.unknown).length > 0) unknown.push([name, entry.unknown]);
-      for (const secret of entry.secrets) secrets.add(secret);
+      const failure = this.#ran.failures.get(entryKey(entry)) ?? entry.failure;
+      const headers = this.#ran.headers.get(entryKey(entry));
+      if (failure !== undefined) misconfigured.push([name, failure]);
+      else if (entry.config !== undefined)
+        servers.push([name, withHeaders(settle(entry.config, entry.source.directory), headers)]);
+      if (Object.keys(entry.kept).length > 0) unknown.push([name, entry.kept]);
+      for (const secret of [...entry.secrets, ...Object.values(headers ?? {})]) secrets.add(secret);
     }
     return {
       servers: Object.fromEntries(servers),
@@ -149,10 +189,15 @@ class ConfigCollector {
   }
 
   #warn(file: string, code: string, message: string, server?: string): void {
-    this.#warnings.push({ code, message, file, ...(server === undefined ? {} : { server }) });
+    this.#warnings.push({
+      code: (Object.hasOwn(warningCodes, code) ? warningCodes[code] : undefined) ?? code.replaceAll('-', '_'),
+      message,
+      file,
+      ...(server === undefined ? {} : { server }),
+    });
   }
 
-  #addSections(document: ConfigDocument, root: Readonly<Record<string, unknown>>): void {
+  #addSections({ document }: SourceReading, root: Readonly<Record<string, unknown>>): void {
     const { file } = document;
     if (Object.hasOwn(root, 'policy')) {
       const parsed = policySchema.safeParse(root['policy']);
@@ -175,7 +220,7 @@ class ConfigCollector {
     if (parsed.success) return parsed.data;
     this.#warn(
       file,
-      'invalid_limit',
+      'invalid-limit',
       `"${file}": in "limits", ${toIssues(parsed.error).map(describe).join('; ')}. The default is used for each.`,
     );
     if (!isRecord(value)) return {};
@@ -184,79 +229,38 @@ class ConfigCollector {
     return again.success ? again.data : {};
   }
 
-  #serversOf(file: string, root: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
-    if (!Object.hasOwn(root, 'mcpServers')) {
-      if (isBareMap(root)) return Object.entries(root);
-      if (!Object.hasOwn(root, 'policy') && !Object.hasOwn(root, 'limits')) {
+  #addEntry(entry: ReadEntry): void {
+    const { name, source } = entry;
+    const { file } = source;
+    const earlier = this.#entries.get(name);
+    if (entry.reason !== 'left-out') {
+      if (earlier !== undefined) {
         this.#warn(
           file,
-          'no_servers',
-          `"${file}": expected "mcpServers", got ${Object.keys(root).length === 0 ? 'an empty object' : quoted(Object.keys(root).slice(0, 8))}. It adds no server.`,
+          'duplicate-server',
+          `Server "${name}" is in "${earlier.source.file}" and in "${file}". The later one is used.`,
+          name,
         );
+        this.#entries.delete(name);
       }
-      return [];
+      this.#entries.set(name, entry);
     }
-    const section = root['mcpServers'];
-    if (isRecord(section)) return Object.entries(section);
-    if (!Array.isArray(section)) {
-      this.#warn(
-        file,
-        'no_servers',
-        `"${file}": expected "mcpServers" to be an object, got ${section === null ? 'null' : typeof section}. It adds no server.`,
-      );
-      return [];
-    }
-    this.#warn(
-      file,
-      'servers_list',
-      `"${file}": expected "mcpServers" to be an object, got a list. Its entries were taken by their "name".`,
-    );
-    return section.map((entry: unknown, index) => named(entry, index));
-  }
-
-  #addServer({ file }: ConfigDocument, name: string, value: unknown): void {
-    const entry = expandServer(name, value, { file, directory: dirname(file), env: this.#env });
-    const earlier = this.#entries.get(name);
-    if (earlier !== undefined) {
-      this.#warn(
-        file,
-        'duplicate_server',
-        `Server "${name}" is in "${earlier.file}" and in "${file}". The later one is used.`,
-        name,
-      );
-      this.#entries.delete(name);
-    }
-    this.#entries.set(name, { ...entry, file });
-    for (const note of entry.notes) this.#warn(file, note.code, note.message, name);
+    const hasRun = this.#ran.headers.has(entryKey(entry)) || this.#ran.failures.has(entryKey(entry));
+    for (const { code, message } of entry.failure === undefined ? entry.notes : [])
+      if (!importOnly.has(code) && !(code === 'headers-helper' && hasRun))
+        this.#warn(file, code, `Server "${name}" in "${file}": ${message}`, name);
   }
 }
 
-function isBareMap(root: Readonly<Record<string, unknown>>): boolean {
-  const values = Object.values(root);
-  return (
-    values.length > 0 &&
-    values.every(
-      (value) => isRecord(value) && (typeof value['command'] === 'string' || typeof value['url'] === 'string'),
-    )
-  );
-}
-
-function named(entry: unknown, index: number): readonly [string, unknown] {
-  if (!isRecord(entry) || typeof entry['name'] !== 'string' || entry['name'] === '') return [`#${index + 1}`, {}];
-  const { name, ...rest } = entry;
-  return [name, rest];
-}
-
-function documentError(document: ConfigDocument, path: readonly (string | number)[], problem: string): HoldfastError {
-  const { line, column } = document.locate(path);
-  return new HoldfastError(
-    'config_invalid',
-    `"${document.file}", line ${line}, column ${column}: ${problem}. Mend the file; nothing of it was used.`,
-    {
-      issues: [{ path: path.map((part) => `/${escapePointer(String(part))}`).join(''), message: problem }],
-      data: { file: document.file, line, column },
-    },
-  );
+/** Keys of a document, and of its sections, that nobody here knows. */
+function strangersOf(root: Readonly<Record<string, unknown>>, leftOut: readonly string[]): readonly string[] {
+  return [
+    ...leftOut,
+    ...[
+      ...beyond(root['policy'], policySchema.shape, 'policy.'),
+      ...beyond(root['limits'], limitsSchema.shape, 'limits.'),
+    ].map(([name]) => name),
+  ];
 }
 
 function describe(issue: Issue): string {

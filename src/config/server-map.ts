@@ -2,7 +2,7 @@
 import type { ServerConfig } from '../domain/config.ts';
 import { HoldfastError, type Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
-import { escapePointer } from './document.ts';
+import { escapePointer } from './position.ts';
 import { parseServer } from './server-schema.ts';
 
 /** What {@link parseServerMap} takes besides the value. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { approvalModes, httpTransports, protocolModes, type ServerConfig } from '../domain/config.ts';
 import type { Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
-import { escapePointer } from './document.ts';
+import { escapePointer } from './position.ts';
 
 const maxTimeoutMs = 2 ** 31 - 1;
 const milliseconds = z.int().min(1).max(maxTimeoutMs).exactOptional();
@@ -16,7 +16,16 @@ const envValue = z.union([z.string(), z.number(), z.boolean()], { error: 'expect
 const approval = z.enum(approvalModes).exactOptional();
 
 /** The names other tools give a transport. */
-const fileTypes = ['stdio', 'local', 'http', 'streamable-http', 'streamableHttp', 'sse', 'remote'] as const;
+const fileTypes = [
+  'stdio',
+  'local',
+  'http',
+  'streamable-http',
+  'streamableHttp',
+  'streamable_http',
+  'sse',
+  'remote',
+] as const;
 
 const toolsSchema = z.object({
   allow: strings,
@@ -75,6 +84,13 @@ const entrySchema = z.object({
 
 type Entry = z.infer<typeof entrySchema>;
 
+/** The names of every field an entry may have. */
+export const entryFields: readonly string[] = Object.keys(entrySchema.shape);
+
+/** Why an entry is no server, as a code. */
+export type InvalidReason =
+  'not-an-object' | 'empty-command' | 'no-transport' | 'ambiguous-transport' | 'invalid-entry';
+
 /** What {@link parseServer} made of an entry. */
 export type ParsedServer =
   | {
@@ -85,16 +101,20 @@ export type ParsedServer =
       /** Things worth telling: code and text. */
       readonly notes: readonly Note[];
     }
-  | { readonly kind: 'invalid'; readonly issues: readonly Issue[] };
+  | { readonly kind: 'invalid'; readonly reason: InvalidReason; readonly issues: readonly Issue[] };
 
-/** Checks one entry and brings it into the one form Holdfast uses. Never throws. */
-export function parseServer(value: unknown): ParsedServer {
+/**
+ * Checks one entry and brings it into the one form Holdfast uses. Never throws.
+ *
+ * With `hasGaps` the url may be text that is none: a value it needs is missing.
+ */
+export function parseServer(value: unknown, options: { readonly hasGaps?: boolean } = {}): ParsedServer {
   const parsed = entrySchema.safeParse(value);
-  if (!parsed.success) return { kind: 'invalid', issues: toIssues(parsed.error) };
+  if (!parsed.success) return { kind: 'invalid', reason: reasonOf(value), issues: toIssues(parsed.error) };
   const entry = parsed.data;
   const notes = [...envNotes(value)];
-  const reach = reachOf(entry, notes);
-  if (!('kind' in reach)) return { kind: 'invalid', issues: [reach] };
+  const reach = reachOf(entry, notes, options.hasGaps === true);
+  if ('reason' in reach) return { kind: 'invalid', reason: reach.reason, issues: [reach.issue] };
   const enabled = entry.enabled ?? (entry.disabled === undefined ? undefined : !entry.disabled);
   const config: ServerConfig = {
     ...(reach.kind === 'stdio' ? stdioSchema.parse({ ...entry, command: reach.command }) : httpOf(reach.url, entry)),
@@ -115,15 +135,25 @@ export function toIssues(error: z.ZodError, prefix = ''): Issue[] {
 type Note = { readonly code: string; readonly message: string };
 type Reach = { readonly kind: 'stdio'; readonly command: string } | { readonly kind: 'http'; readonly url: string };
 
-function reachOf(entry: Entry, notes: Note[]): Reach | Issue {
+interface Refusal {
+  readonly reason: InvalidReason;
+  readonly issue: Issue;
+}
+
+function reasonOf(value: unknown): InvalidReason {
+  if (!isRecord(value)) return 'not-an-object';
+  return value['command'] === '' ? 'empty-command' : 'invalid-entry';
+}
+
+function reachOf(entry: Entry, notes: Note[], hasGaps: boolean): Reach | Refusal {
   const { command, url, type } = entry;
   const wants = type === undefined ? undefined : type === 'stdio' || type === 'local' ? 'command' : 'url';
   if (command !== undefined && url !== undefined) {
     if (wants === undefined)
-      return {
-        path: '',
-        message: 'expected "command" or "url", got both. Remove one of them, or say which with "type"',
-      };
+      return refuse(
+        'ambiguous-transport',
+        'expected "command" or "url", got both. Remove one of them, or say which with "type"',
+      );
     notes.push({
       code: 'command_and_url',
       message: `"command" and "url" are both set; "type" says to use "${wants}".`,
@@ -132,14 +162,19 @@ function reachOf(entry: Entry, notes: Note[]): Reach | Issue {
   const key = wants ?? (command === undefined ? 'url' : 'command');
   if (command !== undefined && key === 'command') return { kind: 'stdio', command };
   if (url !== undefined && key === 'url') {
-    const problem = urlProblem(url);
-    return problem === undefined ? { kind: 'http', url } : { path: '/url', message: problem };
+    const problem = hasGaps ? undefined : urlProblem(url);
+    return problem === undefined ? { kind: 'http', url } : refuse('invalid-entry', problem, '/url');
   }
-  if (wants === undefined) return { path: '', message: 'expected "command" or "url", got neither. Add one of them' };
-  return {
-    path: '',
-    message: `expected "${wants}", because "type" is "${type ?? ''}", got none. Add it, or mend "type"`,
-  };
+  return refuse(
+    'no-transport',
+    wants === undefined
+      ? 'expected "command" or "url", got neither. Add one of them'
+      : `expected "${wants}", because "type" is "${type ?? ''}", got none. Add it, or mend "type"`,
+  );
+}
+
+function refuse(reason: InvalidReason, message: string, path = ''): Refusal {
+  return { reason, issue: { path, message } };
 }
 
 function urlProblem(url: string): string | undefined {
@@ -157,7 +192,7 @@ function httpOf(url: string, entry: Entry): ServerConfig {
 
 function transportOf(type: Entry['type']): 'http' | 'sse' | undefined {
   if (type === 'sse') return 'sse';
-  return type === 'http' || type === 'streamable-http' || type === 'streamableHttp' ? 'http' : undefined;
+  return type !== undefined && type !== 'remote' && type !== 'local' && type !== 'stdio' ? 'http' : undefined;
 }
 
 function envNotes(value: unknown): Note[] {

@@ -1,0 +1,120 @@
+/** Commands that stand in configuration: found, and run only by a function the caller gives (SPEC CA-3). */
+import type { ServerConfig } from '../domain/config.ts';
+import { type Failure, HoldfastError, messageOf, toFailure } from '../domain/errors.ts';
+import { isRecord } from '../domain/json.ts';
+import { replaceReferences } from './placeholders.ts';
+import { mapTexts, type ReadEntry, textFields } from './read-entry.ts';
+import type { SourceReading } from './read-source.ts';
+
+/** A command somebody wrote into a file. */
+export interface AskedCommand {
+  readonly command: string;
+  readonly file: string;
+  readonly server: string;
+  /** What its output is for: the value of a placeholder, or headers as one JSON object. */
+  readonly purpose: 'placeholder' | 'headers';
+}
+
+/** Runs a command and resolves with what it printed. A rejection leaves the server that needs it misconfigured. */
+export type CommandRunner = (asked: AskedCommand) => Promise<string>;
+
+/** What came of commands. */
+export interface RanCommands {
+  /** What those in placeholders printed, by command. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly headers: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly failures: ReadonlyMap<string, Failure>;
+}
+
+/** No command ran. */
+export const nothingRan: RanCommands = { outputs: {}, headers: new Map(), failures: new Map() };
+
+/** Names an entry in the maps of {@link RanCommands}. */
+export function entryKey({ name, source }: Pick<ReadEntry, 'name' | 'source'>): string {
+  return `${source.file}\n${name}`;
+}
+
+/** Runs the commands the servers of some documents need, one after the other, each once. Never rejects. */
+export async function runAsked(sources: readonly SourceReading[], run: CommandRunner): Promise<RanCommands> {
+  const outputs = new Map<string, string | HoldfastError>();
+  const headers = new Map<string, Readonly<Record<string, string>>>();
+  const failures = new Map<string, Failure>();
+  for (const entry of sources.flatMap((source) => source.entries)) {
+    if (entry.config?.enabled === false) continue;
+    for (const asked of askedBy(entry)) {
+      const output = outputs.get(asked.command) ?? (await runOne(asked, run));
+      outputs.set(asked.command, output);
+      const result = asked.purpose === 'headers' && typeof output === 'string' ? headersOf(asked, output) : output;
+      if (result instanceof HoldfastError) failures.set(entryKey(entry), toFailure(result));
+      else if (typeof result !== 'string') headers.set(entryKey(entry), result);
+    }
+  }
+  const texts = [...outputs].filter((output): output is [string, string] => typeof output[1] === 'string');
+  return {
+    outputs: Object.fromEntries(texts.map(([command, text]) => [command, text.replace(/\r?\n$/, '')])),
+    headers,
+    failures,
+  };
+}
+
+/** Puts the headers a helper printed over those the entry has. */
+export function withHeaders(config: ServerConfig, headers: Readonly<Record<string, string>> | undefined): ServerConfig {
+  return headers === undefined || !('url' in config)
+    ? config
+    : { ...config, headers: { ...config.headers, ...headers } };
+}
+
+async function runOne(asked: AskedCommand, run: CommandRunner): Promise<string | HoldfastError> {
+  try {
+    return await run(asked);
+  } catch (error) {
+    return failed(asked, `expected a command in it to run, got: ${messageOf(error)}. Mend the command`, error);
+  }
+}
+
+function failed(asked: AskedCommand, problem: string, cause?: unknown): HoldfastError {
+  return new HoldfastError(
+    'server_misconfigured',
+    `Server "${asked.server}" in "${asked.file}": ${problem}, or set a variable instead.`,
+    cause === undefined ? {} : { cause },
+  );
+}
+
+function askedBy(entry: ReadEntry): readonly AskedCommand[] {
+  const { draft, name, source, headersHelper } = entry;
+  if (draft === undefined) return [];
+  const about = { file: source.file, server: name };
+  const found: AskedCommand[] = [];
+  for (const field of textFields) {
+    mapTexts(draft.fields.get(field), (inner) => {
+      if (typeof inner === 'string')
+        replaceReferences(inner, source.format.placeholders, field === 'args', (reference, text) => {
+          if (reference.kind === 'command')
+            found.push({ ...about, command: reference.command, purpose: 'placeholder' });
+          return text;
+        });
+      return inner;
+    });
+  }
+  if (headersHelper !== undefined && entry.failure === undefined)
+    found.push({ ...about, command: headersHelper, purpose: 'headers' });
+  return found;
+}
+
+function headersOf(asked: AskedCommand, output: string): Readonly<Record<string, string>> | HoldfastError {
+  const value = parse(output);
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return isRecord(value) && texts.length === entries.length
+    ? Object.fromEntries(texts)
+    : failed(asked, 'expected its headers helper to print a JSON object of texts, got something else. Mend the helper');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Said by the caller, without what was printed: it may be secret.
+    return undefined;
+  }
+}
