@@ -237,6 +237,8 @@ export class Questions {
     // Nobody is asked before the token is registered, which the same turn of the actors does (EL-1).
     await Promise.resolve();
     const { policy, reviewer, sampling, facts, clock } = this.#ports;
+    // Nobody is asked about what is gone by then; what is decided of it is never heard.
+    if (signal.aborted) return { decision: { kind: 'show' }, at: clock.now() };
     const decision = await decideQuestion(question, {
       policy,
       reviewer,

@@ -147,20 +147,20 @@ describe.each(eras)('policy in the %s era', (era) => {
 
   test('EL-6 EL-8 a reviewer is told by its signal that the question is gone', async () => {
     await using server = scriptedServer({ era });
+    const asked = deferred();
     const told = deferred();
     await using watch = watched({
       servers: { docs: server.config },
       reviewer: (_, { signal }) => {
         signal.addEventListener('abort', () => told.resolve());
+        asked.resolve();
         return new Promise(() => undefined);
       },
     });
     const step = await watch.thread.beginStep();
     const controller = new AbortController();
     const result = step.callTool('mcp__docs__ask', {}, { signal: controller.signal });
-    await server.until('asked');
-    await turn();
-    await turn();
+    await asked.promise;
     controller.abort();
     await expect(result).rejects.toMatchObject({ code: 'aborted' });
     await told.promise;
