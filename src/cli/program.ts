@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { type ApprovalMode, approvalModes, type Thread, type ThreadOptions } from '../index.ts';
 import { readConfig, type ResolvedConfig } from '../config/index.ts';
 import { type EndSignal, type HostCommandOptions, type HostIo, runHost } from './jsonl/host-command.ts';
+import { type ImportCommandOptions, runImport } from './import-command.ts';
 import { loadConfig, rootsOf, withApproval } from './load-config.ts';
 import { type OneShot, runCall, runStatus, runTools } from './one-shot.ts';
 import { runShell } from './shell/shell.ts';
@@ -82,6 +83,18 @@ function programOf(io: ProgramIo, terminal: Terminal, done: (code: number) => vo
     .description('Start every server and say how it is.')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => once(command, runStatus));
+
+  program
+    .command('import')
+    .description('Show what configuration files of any tool have; without files, of the usual places of this machine.')
+    .argument('[files...]', 'files of any known tool')
+    .option('--json', 'print JSON')
+    .option('--output <file>', 'write everything as one holdfast.json')
+    .action(async (files: string[], _: unknown, command: Command) => {
+      const options = command.opts<Omit<ImportCommandOptions, 'files'>>();
+      const { directory, env } = io;
+      done(await runImport({ ...options, files }, { directory, env, terminal }));
+    });
 
   addHost(program, io, done);
   return program;

@@ -2,8 +2,7 @@
 import type { ServerConfig } from '../domain/config.ts';
 import { type Failure, HoldfastError, messageOf, toFailure } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
-import { replaceReferences } from './placeholders.ts';
-import { mapTexts, type ReadEntry, textFields } from './read-entry.ts';
+import { type ReadEntry, referencesOf } from './read-entry.ts';
 import type { SourceReading } from './read-source.ts';
 
 /** A command somebody wrote into a file. */
@@ -81,21 +80,11 @@ function failed(asked: AskedCommand, problem: string, cause?: unknown): Holdfast
 }
 
 function askedBy(entry: ReadEntry): readonly AskedCommand[] {
-  const { draft, name, source, headersHelper } = entry;
-  if (draft === undefined) return [];
+  const { name, source, headersHelper } = entry;
   const about = { file: source.file, server: name };
-  const found: AskedCommand[] = [];
-  for (const field of textFields) {
-    mapTexts(draft.fields.get(field), (inner) => {
-      if (typeof inner === 'string')
-        replaceReferences(inner, source.format.placeholders, field === 'args', (reference, text) => {
-          if (reference.kind === 'command')
-            found.push({ ...about, command: reference.command, purpose: 'placeholder' });
-          return text;
-        });
-      return inner;
-    });
-  }
+  const found = referencesOf(entry).flatMap((reference): AskedCommand[] =>
+    reference.kind === 'command' ? [{ ...about, command: reference.command, purpose: 'placeholder' }] : [],
+  );
   if (headersHelper !== undefined && entry.failure === undefined)
     found.push({ ...about, command: headersHelper, purpose: 'headers' });
   return found;

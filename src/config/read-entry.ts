@@ -7,7 +7,7 @@ import { isRecord } from '../domain/json.ts';
 import { entryNotes } from './entry-notes.ts';
 import type { Draft, Note } from './formats/draft.ts';
 import type { ConfigFormat, NamedDraft } from './formats/format.ts';
-import { type Given, resolveText } from './placeholders.ts';
+import { type Given, type Reference, replaceReferences, resolveText } from './placeholders.ts';
 import { type InvalidReason, parseServer } from './server-schema.ts';
 
 /** Where an entry comes from. */
@@ -167,6 +167,24 @@ function resolveField(value: unknown, field: string, source: EntrySource, found:
     return text;
   };
   return mapTexts(value, put);
+}
+
+/** The references an entry holds, as written. */
+export function referencesOf({ draft, source }: Pick<ReadEntry, 'draft' | 'source'>): readonly Reference[] {
+  const { placeholders } = source.format;
+  const found: Reference[] = [];
+  for (const field of textFields) {
+    if (draft === undefined || placeholders.fields?.includes(field) === false) continue;
+    mapTexts(draft.fields.get(field), (inner) => {
+      if (typeof inner === 'string')
+        replaceReferences(inner, placeholders, field === 'args', (reference, text) => {
+          found.push(reference);
+          return text;
+        });
+      return inner;
+    });
+  }
+  return found;
 }
 
 /** Maps a text, or the texts in a list or a map. */

@@ -46,8 +46,7 @@ export function readSource(document: ConfigDocument, given: Given): SourceReadin
   }
   if (!isRecord(value)) throw documentError(document, [], 'expected an object with "mcpServers"');
   const directory = projectOf(file);
-  const isPlugin = format.id === 'claude-plugin' || (format.id === 'claude-mcp-json' && isBareMap(value));
-  const context = withDefaults(given, directory, isPlugin);
+  const context = withDefaults(given, file, format, isBareMap(value));
   const { entries, notes, leftOut } = format.read(value, { given: context, path });
   if (entries.length > maxServers)
     throw documentError(document, [], `expected at most ${maxServers} servers, got ${entries.length}. Split the file`);
@@ -85,11 +84,15 @@ function projectOf(file: string): string {
     : directory;
 }
 
-function withDefaults(given: Given, directory: string, isPlugin: boolean): Given {
+/** What references point to where the caller says nothing. */
+function withDefaults(given: Given, file: string, { id }: ConfigFormat, isBare: boolean): Given {
   const { readFile, userHome } = given;
+  const directory = projectOf(file);
+  const isPlugin = id === 'claude-plugin' || (id === 'claude-mcp-json' && isBare);
   return {
     ...given,
-    workspaceFolder: given.workspaceFolder ?? directory,
+    // The file of a user is in no project: the one that is worked in counts.
+    workspaceFolder: given.workspaceFolder ?? (id === 'claude-json' ? process.cwd() : directory),
     ...(isPlugin && given.pluginRoot === undefined && given.env['CLAUDE_PLUGIN_ROOT'] === undefined
       ? { pluginRoot: directory }
       : {}),
@@ -97,8 +100,8 @@ function withDefaults(given: Given, directory: string, isPlugin: boolean): Given
       ? {}
       : {
           readFile: (path: string) => {
-            const home = userHome !== undefined && /^~[\\/]/.test(path) ? userHome + path.slice(1) : path;
-            return readFile(isAbsolute(home) ? home : resolve(directory, home));
+            const whole = userHome !== undefined && /^~[\\/]/.test(path) ? userHome + path.slice(1) : path;
+            return readFile(isAbsolute(whole) ? whole : resolve(directory, whole));
           },
         }),
   };

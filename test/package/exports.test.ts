@@ -49,7 +49,16 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'threadMachine',
   ],
   './mcp': ['fingerprint', 'listPages', 'listingLimits', 'nameTools', 'openLink'],
-  './config': ['findConfig', 'parsePluginConfig', 'parseServerMap', 'readConfig'],
+  './config': [
+    'findConfig',
+    'findUsualFiles',
+    'importConfig',
+    'importFiles',
+    'parsePluginConfig',
+    'parseServerMap',
+    'readConfig',
+    'redactImport',
+  ],
   './inspector': ['createFrameRelay', 'createFrameServer', 'createInspectorBridge'],
   './testing': [
     'SimulatedClock',
