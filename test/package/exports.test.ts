@@ -58,6 +58,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'parseServerMap',
     'readConfig',
     'redactImport',
+    'watchConfig',
   ],
   './inspector': ['createFrameRelay', 'createFrameServer', 'createInspectorBridge'],
   './testing': [

@@ -22,7 +22,7 @@ const layers: Readonly<Record<string, Layer>> = {
   catalog: { sources: ['domain', 'config', 'api.ts'], packages: [], node: true },
   config: {
     sources: ['domain', 'catalog/plugin-config.ts'],
-    packages: ['json5', 'jsonc-parser', 'rxjs', 'smol-toml', 'yaml', 'zod'],
+    packages: ['chokidar', 'json5', 'jsonc-parser', 'rxjs', 'smol-toml', 'yaml', 'zod'],
     node: true,
   },
   inspector: { sources: ['domain', 'api.ts'], packages: ['xstate', 'ws'], node: true },

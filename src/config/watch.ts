@@ -1,0 +1,156 @@
+/**
+ * Files that change to configurations (SPEC CA-4).
+ *
+ * - L1 A configuration is read when its files have been quiet for a while, so that no half of a file is taken for a whole.
+ * - L2 Files that cannot be read are read once more after a while: an editor may be between its two steps. Then it is told,
+ *   once, and the last good configuration stays.
+ * - L3 What comes to the same configuration as the last one is no change.
+ */
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  asyncScheduler,
+  debounceTime,
+  defer,
+  distinctUntilChanged,
+  filter,
+  map,
+  merge,
+  of,
+  switchMap,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import { HoldfastError, messageOf } from '../domain/errors.ts';
+import type { ReadConfigOptions, ResolvedConfig } from './read-config.ts';
+import { readConfig } from './read-config.ts';
+import { watchFiles } from './watch-files.ts';
+
+/** An edit that was not taken over, and why. */
+export interface WatchWarning {
+  /** `config_syntax` or `config_invalid`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How files are watched. */
+export interface WatchConfigOptions extends ReadConfigOptions {
+  /** How long the files must have been quiet before they are read, in milliseconds. Default 75. */
+  readonly debounceMs?: number;
+  /** How long files that cannot be read, are empty or are gone may still be the middle of an edit. Default 500. */
+  readonly graceMs?: number;
+  /** Called once for each edit that cannot be taken over. What it throws fails the stream. */
+  readonly onWarning?: (warning: WatchWarning) => void;
+  /** Where the two times above run. Default: real time. */
+  readonly scheduler?: SchedulerLike;
+}
+
+/** The defaults of {@link WatchConfigOptions}. */
+const watchDefaults = { debounceMs: 75, graceMs: 500 } as const satisfies WatchConfigOptions;
+
+/**
+ * Reads configuration files now, and again after each change; emits each configuration that differs from the last.
+ *
+ * Files may be written in place or in steps, replaced by renaming, reached through links that move, removed and put back,
+ * and need not be there yet. A file that becomes empty counts as half-written. Each subscriber watches for itself, until
+ * it unsubscribes. Files that placeholders refer to are not watched.
+ *
+ * @example
+ * const catalog = watchConfig(['holdfast.json']).pipe(
+ *   map((config) => createCatalogBuilder().registerAll({ kind: 'config' }, config).build()),
+ * );
+ * const thread = createThread({ catalog });
+ */
+export function watchConfig(files: readonly string[], options: WatchConfigOptions = {}): Observable<ResolvedConfig> {
+  const paths = files.map((file) => resolve(file));
+  const {
+    debounceMs = watchDefaults.debounceMs,
+    graceMs = watchDefaults.graceMs,
+    scheduler = asyncScheduler,
+    onWarning = ignore,
+  } = options;
+  return defer(() => {
+    const reader = new Reader(paths, options);
+    const readWhole = (): Observable<Reading> =>
+      defer(() => reader.read()).pipe(
+        switchMap((first) =>
+          first.kind === 'good' ? of(first) : timer(graceMs, scheduler).pipe(switchMap(() => reader.read())),
+        ),
+      );
+    return merge(of(undefined), watchFiles(paths).pipe(debounceTime(debounceMs, scheduler))).pipe(
+      switchMap(readWhole),
+      distinctUntilChanged(isSame),
+      tap((reading) => {
+        if (reading.kind === 'bad') onWarning(reading.warning);
+        else reader.take(reading);
+      }),
+      filter((reading) => reading.kind === 'good'),
+      map(({ config }) => config),
+      distinctUntilChanged(isSame),
+    );
+  });
+}
+
+interface GoodReading {
+  readonly kind: 'good';
+  readonly config: ResolvedConfig;
+  readonly empty: readonly string[];
+}
+
+type Reading = GoodReading | { readonly kind: 'bad'; readonly warning: WatchWarning };
+
+class Reader {
+  readonly #paths: readonly string[];
+  readonly #options: ReadConfigOptions;
+  /** Files without a byte that were so in the last good reading, too. */
+  #empty: ReadonlySet<string> | undefined;
+
+  constructor(paths: readonly string[], options: ReadConfigOptions) {
+    this.#paths = paths;
+    this.#options = options;
+  }
+
+  /** Notes what was taken over. */
+  take({ empty }: GoodReading): void {
+    this.#empty = new Set(empty);
+  }
+
+  async read(): Promise<Reading> {
+    try {
+      const config = await readConfig(this.#paths, this.#options);
+      const empty = await this.#findEmpty();
+      const emptied = empty.find((file) => this.#empty?.has(file) === false);
+      return emptied === undefined ? { kind: 'good', config, empty } : bad(emptiedError(emptied));
+    } catch (error) {
+      return bad(error);
+    }
+  }
+
+  async #findEmpty(): Promise<readonly string[]> {
+    const sizes = await Promise.all(this.#paths.map(async (path) => (await stat(path)).size));
+    return this.#paths.filter((_, index) => sizes[index] === 0);
+  }
+}
+
+function bad(error: unknown): Reading {
+  const code = error instanceof HoldfastError ? error.code : 'config_invalid';
+  return { kind: 'bad', warning: { code, message: `An edit was not taken over: ${messageOf(error)}` } };
+}
+
+function emptiedError(file: string): HoldfastError {
+  return new HoldfastError(
+    'config_invalid',
+    `"${file}": expected a document, got an empty file. Write {} to have no servers.`,
+  );
+}
+
+/** `isDeepStrictEqual` as what it is to rxjs: a question about two of the same. */
+function isSame<TValue>(a: TValue, b: TValue): boolean {
+  return isDeepStrictEqual(a, b);
+}
+
+function ignore(): void {
+  // The default of `onWarning`.
+}
