@@ -26,6 +26,7 @@ interface CommonOptions {
   readonly approval?: ApprovalMode;
   readonly root: readonly string[];
   readonly json?: boolean;
+  readonly watch: boolean;
 }
 
 /** Runs one command line (without `node` and the script) and resolves with the exit code. Never rejects. */
@@ -108,7 +109,6 @@ function addHost(program: Command, io: ProgramIo, done: (code: number) => void):
     .option('--sampling', 'offer sampling: each request becomes a question', false)
     .option('--store <file>', 'keep the thread in a file (not in this version)')
     .option('--thread <id>', 'open a kept thread again (not in this version)')
-    .option('--watch', 'follow changes of the files (not in this version)', false)
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<HostCommandOptions>();
       const { input: stdin, directory, createThread, onSignal } = io;
@@ -131,7 +131,8 @@ function withCommon(command: Command): Command {
       new Option('--root <directory>', 'a directory servers may work in; may be given again')
         .default([], 'none')
         .argParser(collect),
-    );
+    )
+    .option('--watch', 'follow the files as they change: for the shell and the host', false);
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {
@@ -167,6 +168,7 @@ async function shell(options: CommonOptions, io: ProgramIo, terminal: Terminal):
     config,
     terminal,
     version: io.version,
+    watch: options.watch,
     readFiles: async (files) => readConfig(files),
     onSignal: io.onSignal,
   });
@@ -178,6 +180,8 @@ async function oneShot(
   terminal: Terminal,
   run: (shot: OneShot) => Promise<number>,
 ): Promise<number> {
+  if (options.watch)
+    throw new UsageError('Expected "--watch" with the shell or the host, got it with another command.');
   const { thread, config } = await open(options, io, terminal);
   for (const warning of config.warnings) terminal.errors.write(`${terminal.paint('yellow', plain(warning.message))}\n`);
   const controller = new AbortController();

@@ -278,10 +278,26 @@ describe('replace', () => {
     await host.result('ready');
   });
 
+  test('CL-2 CA-4 follows its files with --watch, and keeps what it has when an edit is bad', async () => {
+    const file = await configFile({ one: { command: 'x', enabled: false } });
+    const host = start({ command: { config: [file], watch: true } });
+    expect(await host.result('ready')).toEqual({ generation: 1 });
+    await writeFile(file, JSON.stringify({ mcpServers: { two: { command: 'x', enabled: false } } }));
+    await host.event('runtime.published', ({ generation }) => generation === 2);
+    expect(await host.result('snapshot')).toMatchObject({ servers: [{ name: 'two', state: 'disabled' }] });
+    await writeFile(file, '{ "mcpServers": ');
+    expect(await host.event('warning')).toMatchObject({ code: 'config_syntax' });
+    expect(await host.result('snapshot')).toMatchObject({ generation: 2 });
+    const edited = { mcpServers: { three: { command: 'x', enabled: false } }, limits: { callsPerServer: 2 } };
+    await writeFile(file, JSON.stringify(edited));
+    await host.event('runtime.published', ({ generation }) => generation === 3);
+    expect(await host.event('warning', ({ code }) => code === 'restart_needed')).toBeDefined();
+    expect(await host.close()).toBe(0);
+  });
+
   test('CL-2 refuses options it cannot serve, and files it cannot read, before it starts anything', async () => {
     for (const command of [
       { store: 'x' },
-      { watch: true },
       { thread: 't' },
       { jsonl: false },
       { config: ['/nowhere.json'] },

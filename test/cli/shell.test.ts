@@ -247,6 +247,16 @@ describe('questions', () => {
     expect(await person.sees(/one\/ask ended:[\s\S]*holdfast> /)).toContain('"name":"Ada"');
   });
 
+  test('CL-1 CA-4 follows its files with --watch, and says what it did not take over', async () => {
+    const file = join(directory, 'holdfast.json');
+    await writeFile(file, JSON.stringify({ mcpServers: {} }));
+    const person = await open({}, ['--watch']);
+    await writeFile(file, JSON.stringify({ mcpServers: { one: { command: 'x', enabled: false } } }));
+    await person.sees(/Generation 2 is current\./);
+    await writeFile(file, '{');
+    expect(await person.sees(/An edit was not taken over: .*line 1/)).not.toContain('Generation 3');
+  });
+
   test('CL-1 EL-8 takes a form away when its question is gone', async () => {
     const server = serve();
     const person = await open({ one: server.config });

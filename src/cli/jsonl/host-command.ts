@@ -7,6 +7,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ApprovalMode, Thread, ThreadOptions } from '../../index.ts';
 import { readConfig } from '../../config/index.ts';
+import { followFiles } from '../follow-files.ts';
 import { loadConfig, rootsOf, withApproval } from '../load-config.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
 import { LineReader } from './line-reader.ts';
@@ -75,6 +76,12 @@ export async function runHost(options: HostCommandOptions, io: HostIo): Promise<
   const session = new Session({ thread, writer, readFiles: async (files) => readConfig(files) });
   for (const error of unreadable) session.warn({ code: error.code, message: error.message });
   for (const warning of config.warnings) session.warn(warning);
+  const stopFollowing = options.watch
+    ? followFiles(config, {
+        replace: async (next) => session.replacements.replace(() => next, {}),
+        warn: (warning) => session.warn(warning),
+      })
+    : undefined;
   const stopListening = io.onSignal((signal) => {
     if (exitCode === exitCodes.ok) exitCode = signalCodes[signal];
     void session.close(`the host got ${signal}`);
@@ -84,6 +91,7 @@ export async function runHost(options: HostCommandOptions, io: HostIo): Promise<
     await session.finished;
     await writer.flush(flushTimeoutMs);
   } finally {
+    stopFollowing?.();
     stopListening();
     io.stdin.destroy();
   }
@@ -92,12 +100,10 @@ export async function runHost(options: HostCommandOptions, io: HostIo): Promise<
 
 function checkOptions(options: HostCommandOptions): void {
   if (!options.jsonl) throw new UsageError('Expected "holdfast host --jsonl", got no format. Add "--jsonl".');
-  const missing = (['store', 'thread', 'watch'] as const).filter(
-    (name) => options[name] !== undefined && options[name] !== false,
-  );
+  const missing = (['store', 'thread'] as const).filter((name) => options[name] !== undefined);
   if (missing.length > 0) {
     throw new UsageError(
-      `unsupported: this version keeps no store and watches no files, so ${missing.map((name) => `"--${name}"`).join(' and ')} cannot be served. Leave it out.`,
+      `unsupported: this version keeps no store, so ${missing.map((name) => `"--${name}"`).join(' and ')} cannot be served. Leave it out.`,
     );
   }
 }

@@ -9,6 +9,7 @@
 import type { Subscription } from 'rxjs';
 import type { Thread, ThreadEvent, ToolInfo } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
+import { followFiles } from '../follow-files.ts';
 import { formatEvent, formatQuestion } from '../format.ts';
 import { oneLine, plain, type Terminal } from '../terminal.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
@@ -28,6 +29,8 @@ export interface ShellOptions {
   /** Reads the configuration again: the files given, or the ones from before. */
   readonly readFiles: (files: readonly string[]) => Promise<ResolvedConfig>;
   readonly version: string;
+  /** Follow the files of `config` as they change. */
+  readonly watch: boolean;
   /** Calls back for each signal until the returned function is called. */
   readonly onSignal: (listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void) => () => void;
 }
@@ -84,6 +87,7 @@ class Shell implements ShellContext {
 
   async run(): Promise<number> {
     this.#greet();
+    const stopFollowing = this.#follow();
     try {
       for (;;) {
         void this.#refreshTools();
@@ -93,6 +97,7 @@ class Shell implements ShellContext {
       }
       if (this.#exitCode === undefined && !this.terminal.isInteractive) await this.#awaitBackground();
     } finally {
+      stopFollowing();
       this.#input.end();
       await this.thread.close({ reason: 'the person left' });
       this.#facts.unsubscribe();
@@ -188,6 +193,15 @@ class Shell implements ShellContext {
       this.say('No holdfast.json or .mcp.json here. Write one, or name one with --config.');
     if (this.terminal.isInteractive)
       this.say(paint('dim', 'Type "help" for the commands, Tab to complete, Ctrl-C to leave.'));
+  }
+
+  #follow(): () => void {
+    const { watch, config, thread, terminal } = this.#options;
+    if (!watch) return () => undefined;
+    return followFiles(config, {
+      replace: async (next) => thread.replaceRuntime(next),
+      warn: ({ message }) => this.say(terminal.paint('yellow', plain(message))),
+    });
   }
 
   #hear(event: ThreadEvent): void {

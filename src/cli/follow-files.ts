@@ -1,0 +1,43 @@
+/** `--watch`: the files a command was started with, as they change (SPEC CA-4). */
+import { isDeepStrictEqual } from 'node:util';
+import type { Publication, RuntimeServers } from '../index.ts';
+import { type ResolvedConfig, watchConfig } from '../config/index.ts';
+import { errorRecord } from './jsonl/error-record.ts';
+
+/** What following files needs of its command. */
+export interface FollowPorts {
+  readonly replace: (next: RuntimeServers) => Promise<Publication>;
+  readonly warn: (warning: { readonly code: string; readonly message: string; readonly server?: string }) => void;
+}
+
+/** Replaces the runtime after each good change of the files of `config`, until the returned function is called. */
+export function followFiles(config: ResolvedConfig, { replace, warn }: FollowPorts): () => void {
+  let isStopped = false;
+  let last = config;
+  const replaceBy = async ({ servers, misconfigured, secrets }: ResolvedConfig): Promise<void> => {
+    try {
+      await replace({ servers, misconfigured, secrets });
+    } catch (error) {
+      const { code, message } = errorRecord(error);
+      if (!isStopped) warn({ code, message });
+    }
+  };
+  const subscription = watchConfig(config.files, { onWarning: warn }).subscribe({
+    next: (next) => {
+      if (isDeepStrictEqual(last, next)) return;
+      for (const warning of next.warnings) warn(warning);
+      if (!isDeepStrictEqual([last.policy, last.limits], [next.policy, next.limits]))
+        warn({
+          code: 'restart_needed',
+          message: 'Expected "policy" and "limits" to stay, got others. They count from the next start on.',
+        });
+      last = next;
+      void replaceBy(next);
+    },
+    error: (error: unknown) => warn(errorRecord(error)),
+  });
+  return () => {
+    isStopped = true;
+    subscription.unsubscribe();
+  };
+}
