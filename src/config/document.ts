@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
-import { type ParsedText, positionAt, start, syntaxError } from './position.ts';
+import { depthError, isTooDeep, type ParsedText, positionAt, start, syntaxError } from './position.ts';
 import { parseJson } from './syntax/json.ts';
 import { parseToml } from './syntax/toml.ts';
 import { parseYaml } from './syntax/yaml.ts';
@@ -52,7 +52,9 @@ export function parseText(file: string, text: string): ConfigDocument {
   const bare = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const syntax = syntaxOf(file, bare);
   const parse = { json: parseJson, toml: parseToml, yaml: parseYaml }[syntax];
-  return { file, syntax, ...parse(file, bare) };
+  const parsed = parse(file, bare);
+  if (isTooDeep(parsed.value)) throw depthError(file);
+  return { file, syntax, ...parsed };
 }
 
 function syntaxOf(file: string, text: string): Syntax {

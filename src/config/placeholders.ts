@@ -106,7 +106,8 @@ export const dollarSyntax: PlaceholderSyntax = {
 
 /** `{env:VAR}` and `{file:path}`: OpenCode's. */
 export const opencodeSyntax: PlaceholderSyntax = {
-  pattern: /\{(?:env|file):[^{}]+\}/g,
+  // With a dollar sign before it, it is another tool's.
+  pattern: /(?<!\$)\{(?:env|file):[^{}]+\}/g,
   read: (found) => {
     const value = found.slice(found.indexOf(':') + 1, -1).trim();
     return found.startsWith('{env:') ? { kind: 'variable', name: value } : { kind: 'file', path: value };

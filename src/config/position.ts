@@ -43,6 +43,15 @@ export function depthError(file: string): HoldfastError {
   return syntaxError(file, start, 'expected a document of reasonable depth, got one nested too deeply');
 }
 
+/** The deepest nesting that is read. */
+export const maxDepth = 256;
+
+/** Tells whether a value is nested deeper than that, or within itself. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1));
+}
+
 /** Escapes one segment of a JSON Pointer. */
 export function escapePointer(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -14,10 +14,11 @@ import { type Failure, HoldfastError, type Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import { type CommandRunner, entryKey, nothingRan, type RanCommands, runAsked, withHeaders } from './consent.ts';
 import { readDocument } from './document.ts';
+import { maxServers } from './formats/format.ts';
 import type { Environment, Given } from './placeholders.ts';
 import { limitsSchema, mergePolicy, policySchema } from './policy-schema.ts';
 import { type ReadEntry, settle } from './read-entry.ts';
-import { documentError, maxServers, readSource, type SourceReading } from './read-source.ts';
+import { documentError, readSource, type SourceReading } from './read-source.ts';
 import { readSmallFile } from './small-file.ts';
 import { beyond, toIssues } from './server-schema.ts';
 

@@ -4,14 +4,11 @@ import { HoldfastError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { ConfigDocument } from './document.ts';
 import { detectFormat } from './formats/detect.ts';
-import type { ConfigFormat, Reading } from './formats/format.ts';
+import { type ConfigFormat, maxServers, type Reading } from './formats/format.ts';
 import { isBareMap } from './formats/sections.ts';
 import type { Given } from './placeholders.ts';
 import { escapePointer } from './position.ts';
 import { type ReadEntry, readEntry } from './read-entry.ts';
-
-/** The most servers that are read, of one file and of all. */
-export const maxServers = 10_000;
 
 const maxDuplicates = 100;
 const wrappers = new Set(['mcpServers', 'servers', 'mcp', 'mcp_servers', 'context_servers', 'extensions']);
@@ -47,9 +44,9 @@ export function readSource(document: ConfigDocument, given: Given): SourceReadin
   if (!isRecord(value)) throw documentError(document, [], 'expected an object with "mcpServers"');
   const directory = projectOf(file);
   const context = withDefaults(given, file, format, isBareMap(value));
-  const { entries, notes, leftOut } = format.read(value, { given: context, path });
-  if (entries.length > maxServers)
-    throw documentError(document, [], `expected at most ${maxServers} servers, got ${entries.length}. Split the file`);
+  const { entries, notes, leftOut, tooMany } = format.read(value, { given: context, path });
+  if (tooMany !== undefined)
+    throw documentError(document, [], `expected at most ${maxServers} servers, got ${tooMany}. Split the file`);
   return {
     ...base,
     root: value,

@@ -37,7 +37,7 @@ export const claudeUserFormat: ConfigFormat = {
     Object.values(root['projects']).some((project) => isRecord(project) && 'mcpServers' in project),
   read: (root, { given }) => {
     const { projects, ...rest } = root;
-    const user = Object.hasOwn(rest, 'mcpServers')
+    const user: Reading = Object.hasOwn(rest, 'mcpServers')
       ? readSections(rest, { wrapper: 'mcpServers', fields: claudeFields })
       : { entries: [], notes: isRecord(projects) ? [] : [noSection('mcpServers', root)], leftOut: Object.keys(rest) };
     return isRecord(projects) ? withProject(user, projects, given.workspaceFolder) : user;
@@ -61,7 +61,9 @@ function withProject(user: Reading, projects: Readonly<Record<string, unknown>>,
   const entries = new Map<string, NamedDraft>(user.entries.map((entry) => [entry.name, entry]));
   for (const entry of own?.entries ?? []) entries.set(entry.name, entry);
   for (const name of disabledIn(project)) entries.get(name)?.draft?.fields.set('enabled', false);
+  const tooMany = user.tooMany ?? own?.tooMany;
   return {
+    ...(tooMany === undefined ? {} : { tooMany }),
     entries: [...entries.values()],
     notes: [
       ...user.notes,

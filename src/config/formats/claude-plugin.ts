@@ -39,6 +39,7 @@ function readParts(root: Readonly<Record<string, unknown>>, parts: readonly unkn
       continue;
     }
     const reading = readMap({ mcpServers: part });
+    if (reading.tooMany !== undefined) return reading;
     for (const entry of reading.entries) entries.set(entry.name, entry);
     notes.push(...reading.notes);
   }

@@ -56,7 +56,12 @@ export interface Reading {
   readonly notes: readonly (Note & { readonly server?: string; readonly isInfo?: boolean })[];
   /** Names of the parts of the document that are about something else, or that nobody here knows. */
   readonly leftOut: readonly string[];
+  /** Set when there are more than {@link maxServers}: none was read. */
+  readonly tooMany?: number;
 }
+
+/** The most servers that are read, of one file and of all. */
+export const maxServers = 10_000;
 
 /** One format. */
 export interface ConfigFormat {
@@ -75,6 +80,15 @@ export interface ConfigFormat {
   /** Tells that only this tool writes such documents. */
   detectContent(candidate: Candidate): boolean;
   read(root: Readonly<Record<string, unknown>>, context: ReadContext): Reading;
+}
+
+/** How many entries some sections have, if that is more than are read. */
+export function countTooMany(...sections: readonly unknown[]): { readonly tooMany?: number } {
+  const counts = sections.map((section) =>
+    Array.isArray(section) ? section.length : isRecord(section) ? Object.keys(section).length : 0,
+  );
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  return count > maxServers ? { tooMany: count } : {};
 }
 
 /** Tells whether a value looks like a server of any tool. */

@@ -2,7 +2,7 @@
 import { isRecord } from '../../domain/json.ts';
 import { opencodeSyntax } from '../placeholders.ts';
 import { as, commandList, type FieldTable, inert, oauth, time } from './fields.ts';
-import type { ConfigFormat, Reading } from './format.ts';
+import { type ConfigFormat, countTooMany, type Reading } from './format.ts';
 import { namedEntries, noSection, toDraft } from './sections.ts';
 
 const requestTime = time('callTimeoutMs', 1);
@@ -46,6 +46,8 @@ export const opencodeFormat: ConfigFormat = {
     const { mcp } = root;
     if (!isRecord(mcp)) return { entries: [], notes: [noSection('mcp', root)], leftOut };
     const isSecond = isRecord(mcp['servers']) && !isOwn(mcp['servers']);
+    const excess = countTooMany(isSecond ? mcp['servers'] : mcp);
+    if (excess.tooMany !== undefined) return { entries: [], notes: [], leftOut, ...excess };
     const notes: Reading['notes'][number][] = [];
     const entries = isSecond ? namedEntries('mcp.servers', mcp['servers'], notes) : namedEntries('mcp', mcp, notes);
     const drafts = entries.filter(([, entry]) => !isSwitch(entry)).map((entry) => toDraft(entry, fields));

@@ -1,7 +1,7 @@
 /** Where in a document the servers are: under the format's own key, under another tool's, or as the document itself. */
 import { isRecord } from '../../domain/json.ts';
 import { type FieldTable, readFields } from './fields.ts';
-import { isServerLike, type NamedDraft, type Reading } from './format.ts';
+import { countTooMany, isServerLike, type NamedDraft, type Reading } from './format.ts';
 
 /** How the servers of a document are found. */
 export interface SectionOptions {
@@ -25,10 +25,12 @@ export function readSections(root: Readonly<Record<string, unknown>>, options: S
   const leftOut = Object.keys(root).filter(
     (key) => key !== '$schema' && !keys.includes(key) && options.known?.includes(key) !== true,
   );
+  const isBare = keys.length === 0 && options.allowsBareMap === true && isBareMap(root);
+  const excess = countTooMany(...(isBare ? [root] : keys.map((key) => root[key])));
+  if (excess.tooMany !== undefined) return { entries: [], notes: [], leftOut, ...excess };
   const [only] = keys;
   if (only === undefined) {
-    if (options.allowsBareMap === true && isBareMap(root))
-      return { entries: Object.entries(root).map((entry) => toDraft(entry, fields)), notes: [], leftOut: [] };
+    if (isBare) return { entries: Object.entries(root).map((entry) => toDraft(entry, fields)), notes: [], leftOut: [] };
     return { entries: [], notes: [noSection(wrapper, root)], leftOut };
   }
   const notes: Reading['notes'][number][] = [];

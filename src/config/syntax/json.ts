@@ -3,6 +3,7 @@ import JSON5 from 'json5';
 import { type Node, type ParseError, type ParseErrorCode, parseTree, printParseErrorCode } from 'jsonc-parser';
 import {
   depthError,
+  maxDepth,
   escapePointer,
   type ParsedText,
   type Position,
@@ -24,13 +25,15 @@ export function parseJson(file: string, text: string): ParsedText {
   const root = parseNodes(file, text, errors);
   const [first] = errors;
   if (first !== undefined) {
+    const at = positionAt(text, first.offset);
     const json5 = text.length <= maxJson5Length ? parseJson5(text) : undefined;
-    if (json5 === undefined)
-      throw syntaxError(file, positionAt(text, first.offset), `expected ${expectation(first.error)}`);
-    return json5;
+    if (json5?.kind === 'value') return { value: json5.value, duplicates: [], locate: (): Position => start };
+    // Where JSON5 gets further, the document is meant as that.
+    if (json5 !== undefined && isAfter(json5.at, at)) throw syntaxError(file, json5.at, 'expected JSON5');
+    throw syntaxError(file, at, `expected ${expectation(first.error)}`);
   }
   const duplicates: string[] = [];
-  const value = root === undefined ? undefined : valueOf(root, '', duplicates);
+  const value = root === undefined ? undefined : valueOf(root, undefined, { file, duplicates, depth: 0 });
   return {
     value,
     duplicates,
@@ -47,31 +50,72 @@ function parseNodes(file: string, text: string, errors: ParseError[]): Node | un
   }
 }
 
-function parseJson5(text: string): ParsedText | undefined {
+type Json5 = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'error'; readonly at: Position };
+
+function parseJson5(text: string): Json5 {
   try {
-    const value: unknown = JSON5.parse(text);
-    return { value, duplicates: [], locate: (): Position => start };
-  } catch {
-    // Neither: the caller reports what JSONC says.
-    return undefined;
+    return { kind: 'value', value: JSON5.parse(text) };
+  } catch (error) {
+    const { lineNumber: line, columnNumber: column }: Readonly<Record<string, unknown>> = { ...placeOf(error) };
+    return {
+      kind: 'error',
+      at: typeof line === 'number' && typeof column === 'number' ? { line, column } : start,
+    };
   }
 }
 
-function valueOf(node: Node, pointer: string, duplicates: string[]): unknown {
-  if (node.type === 'array')
-    return (node.children ?? []).map((child, index) => valueOf(child, `${pointer}/${index}`, duplicates));
-  if (node.type !== 'object') return node.value as unknown;
-  const entries = new Map<string, unknown>();
+/** The parser's errors carry their place as fields. */
+function placeOf(error: unknown): object {
+  return error instanceof SyntaxError ? error : {};
+}
+
+function isAfter(a: Position, b: Position): boolean {
+  return a.line > b.line || (a.line === b.line && a.column > b.column);
+}
+
+/** Where a value is, from the innermost key outwards: written out only for keys that come twice. */
+interface Trail {
+  readonly key: string;
+  readonly parent: Trail | undefined;
+}
+
+interface Walk {
+  readonly file: string;
+  readonly duplicates: string[];
+  depth: number;
+}
+
+function valueOf(node: Node, trail: Trail | undefined, walk: Walk): unknown {
+  if (node.type !== 'array' && node.type !== 'object') return node.value as unknown;
+  if (walk.depth >= maxDepth) throw depthError(walk.file);
+  walk.depth += 1;
+  const value = node.type === 'array' ? listOf(node, trail, walk) : objectOf(node, trail, walk);
+  walk.depth -= 1;
+  return value;
+}
+
+function listOf(node: Node, trail: Trail | undefined, walk: Walk): unknown {
+  return (node.children ?? []).map((child, index) => valueOf(child, { key: String(index), parent: trail }, walk));
+}
+
+function objectOf(node: Node, trail: Trail | undefined, walk: Walk): unknown {
+  const object: Record<string, unknown> = {};
   for (const member of node.children ?? []) {
     const [key, value] = member.children ?? [];
     if (key === undefined || value === undefined) continue;
-    const name = String(key.value);
-    const at = `${pointer}/${escapePointer(name)}`;
-    if (entries.has(name)) duplicates.push(at);
-    entries.set(name, valueOf(value, at, duplicates));
+    const at = { key: String(key.value), parent: trail };
+    if (Object.hasOwn(object, at.key)) walk.duplicates.push(pointerOf(at));
+    const inner = valueOf(value, at, walk);
+    // A key `__proto__` is a key like any other.
+    if (at.key === '__proto__')
+      Object.defineProperty(object, at.key, { value: inner, writable: true, enumerable: true, configurable: true });
+    else object[at.key] = inner;
   }
-  // fromEntries defines own properties, so a key `__proto__` is a key like any other.
-  return Object.fromEntries(entries);
+  return object;
+}
+
+function pointerOf({ key, parent }: Trail): string {
+  return `${parent === undefined ? '' : pointerOf(parent)}/${escapePointer(key)}`;
 }
 
 function find(root: Node, path: readonly (string | number)[]): Node {

@@ -30,7 +30,7 @@ export function parseYaml(file: string, text: string): ParsedText {
       uniqueKeys: false,
       merge: true,
       prettyErrors: false,
-      logLevel: 'silent',
+      logLevel: 'error',
     });
     const [first] = document.errors;
     if (first !== undefined)
