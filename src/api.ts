@@ -1,8 +1,10 @@
 /** The shapes of the public surface (DESIGN §3). `thread.ts`, `step.ts` and `host.ts` implement them. */
 import type { Observable } from 'rxjs';
+import type { ApprovalMemory } from './domain/approval-memory.ts';
 import type { Catalog, ServerProvenance } from './domain/catalog.ts';
 import type { Limits, MisconfiguredServer, Policy, ServerMap } from './domain/config.ts';
 import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from './domain/elicitation.ts';
+import type { EnvironmentStates, Place, SelectedRoot } from './domain/environment.ts';
 import type { Failure } from './domain/errors.ts';
 import type { ThreadEvent } from './domain/events.ts';
 import type { JsonObject } from './domain/json.ts';
@@ -56,8 +58,18 @@ export interface RuntimeServers {
   readonly disabled?: Readonly<Record<string, Failure>>;
   /** Where servers came from: shown with their tools (SPEC NM-5). */
   readonly provenance?: Readonly<Record<string, ServerProvenance>>;
+  /** Where servers of other environments start; made by the thread, from its `environments`. */
+  readonly places?: Readonly<Record<string, Place>>;
   /** Values to redact everywhere, besides those found in the servers themselves (SPEC SE-1). */
   readonly secrets?: readonly string[];
+}
+
+/** Where servers can run besides this machine. `createEnvironments` makes one. */
+export interface Environments {
+  /** The states of all environments: those of now first, then after each change. */
+  readonly states$: Observable<EnvironmentStates>;
+  /** Plugins whose servers count while their environments are ready. */
+  readonly roots?: readonly SelectedRoot[];
 }
 
 /** What a thread is made with. */
@@ -67,9 +79,16 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
    * comes to the same servers; `ready` waits for the first one.
    */
   readonly catalog?: Catalog | Observable<Catalog>;
+  /**
+   * Where servers with an `environment` run. One whose environment is not ready fails, and starts when it is; those of
+   * selected plugins come and go with theirs. Default: this machine only.
+   */
+  readonly environments?: Environments;
   /** Default: random. Of {@link RuntimeServers}: default none. */
   readonly id?: string;
   readonly policy?: Policy;
+  /** What the person approved for always (SPEC PO-2). Default: the host's. */
+  readonly approvals?: ApprovalMemory;
   readonly limits?: Limits;
   readonly reviewer?: ElicitationReviewer;
   /** A function answers sampling requests; `'ask'` makes each a question of kind `sampling`. Default: not offered. */
@@ -86,6 +105,8 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
 export interface HostOptions {
   readonly limits?: Limits;
   readonly policy?: Policy;
+  /** Default: one in memory, shared by the threads of the host. Threads of different people need different ones. */
+  readonly approvals?: ApprovalMemory;
   readonly clock?: Clock;
 }
 
@@ -192,6 +213,13 @@ export interface Thread extends ServerRequests, AsyncDisposable {
   respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome>;
   restartServer(name: string): Promise<void>;
   setRoots(roots: readonly Root[]): void;
+  /**
+   * Replaces the policy whole, over that of the host; it holds for every call and question from now on, those of steps that
+   * began before included. What is already put to the person stays there.
+   *
+   * @throws HoldfastError `invalid_argument` for a mode that is none.
+   */
+  setPolicy(policy: Policy): void;
   close(options?: CloseOptions): Promise<void>;
 }
 

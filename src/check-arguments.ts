@@ -1,4 +1,6 @@
 /** Checks what callers give, where types cannot: JavaScript callers, JSON lines, models. */
+import { approvalModes } from './domain/config.ts';
+import type { Policy } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import { isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
@@ -23,6 +25,16 @@ export function checkCallArguments(tool: string, args: unknown): asserts args is
     'invalid_arguments',
     `Expected the arguments of "${tool}" to be an object, got ${got}. Leave them out if there are none.`,
     { outcome: 'not-sent' },
+  );
+}
+
+/** @throws HoldfastError `invalid_argument` for a mode that is none: it must not count as one that asks less. */
+export function checkPolicy({ approval }: Policy): void {
+  if (approval === undefined || approvalModes.includes(approval)) return;
+  const modes = approvalModes.map((mode) => `"${mode}"`).join(', ');
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected policy.approval to be one of ${modes}, got ${shown(approval)}.`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** A host: what the threads of one process share. */
 import type { Host, HostOptions, Thread, ThreadOptions } from './api.ts';
 import type { VerdictCache } from './actors/link-actor.ts';
+import { createApprovalMemory } from './domain/approval-memory.ts';
 import type { EraVerdict } from './domain/link.ts';
 import { closeOnSignals } from './signals.ts';
 import { openThread } from './thread.ts';
@@ -18,6 +19,7 @@ const maxVerdicts = 1_024;
 export function createHost(options: HostOptions = {}): Host {
   const threads = new Set<Thread>();
   const verdicts = createVerdictCache();
+  const approvals = options.approvals ?? createApprovalMemory();
   const close = async (): Promise<void> => {
     await Promise.all([...threads].map((thread) => thread.close()));
   };
@@ -26,12 +28,13 @@ export function createHost(options: HostOptions = {}): Host {
       const merged: ThreadOptions = {
         ...given,
         limits: { ...options.limits, ...given.limits },
-        policy: { ...options.policy, ...given.policy },
+        approvals: given.approvals ?? approvals,
         ...(given.clock === undefined && options.clock !== undefined ? { clock: options.clock } : {}),
       };
       let release: (() => void) | undefined;
       const thread = openThread(merged, {
         verdicts,
+        ...(options.policy === undefined ? {} : { policy: options.policy }),
         onClosed: () => {
           threads.delete(thread);
           release?.();

@@ -10,6 +10,15 @@ export { createCatalogBuilder, withServers } from './catalog/builder.ts';
 export type { CatalogBuilder, ServerSet } from './catalog/builder.ts';
 export { pluginAttributions, toRuntimeServers } from './catalog/projection.ts';
 export { isAllowed } from './catalog/requirements.ts';
+export { createApprovalMemory, rememberChoices } from './domain/approval-memory.ts';
+export type {
+  ApprovalKey,
+  ApprovalMemory,
+  ApprovalScope,
+  ApprovedTool,
+  RememberChoice,
+  RememberedApproval,
+} from './domain/approval-memory.ts';
 export { errorCodes, HoldfastError } from './domain/errors.ts';
 export { sourceKinds } from './domain/catalog.ts';
 export { approvalModes, defaults, httpTransports, protocolModes } from './domain/config.ts';

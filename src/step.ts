@@ -7,7 +7,7 @@ import type { PlannedServer } from './actors/servers.ts';
 import { checkCallArguments, checkTimeout } from './check-arguments.ts';
 import { approvalMode, needsApproval } from './domain/approval.ts';
 import { defaults } from './domain/config.ts';
-import type { ApprovalMode, Policy } from './domain/config.ts';
+import type { ApprovalMode } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ToolInfo, ToolResult } from './domain/tool.ts';
@@ -19,7 +19,6 @@ export interface StepParts {
   readonly generation: number;
   readonly view: ToolView;
   readonly effects: Effects;
-  readonly policy: Policy;
   /** The mode of calls when none is set: `approve` for calls your own code makes (PO-1). */
   readonly approvalFallback: ApprovalMode;
   /** The fleet of the step's calls. */
@@ -100,7 +99,9 @@ class PinnedStep extends ServerRequester implements Step {
     };
     if (options.callId !== undefined) input.request = options.callId;
     if (planned.config.maxPauseMs !== undefined) input.maxPauseMs = planned.config.maxPauseMs;
-    if (this.#needsApproval(planned, route)) input.approval = effects.questions.approval(input, args);
+    const mode = approvalMode(effects.authority.policy, planned.config, tool, this.#parts.approvalFallback);
+    if (mode !== 'approve' && needsApproval(mode, route.info.annotations))
+      input.approval = effects.questions.approval(input, args, route.info, mode);
     return toolResult(this.#start(input, planned, route, options));
   }
 
@@ -137,11 +138,6 @@ class PinnedStep extends ServerRequester implements Step {
         : { repeatable: planned.config.retry === 'idempotent' && route.idempotent, lane: this.#laneOf(planned, route) },
     );
     return effects.calls.start(call, (given) => calls.send({ type: 'fleet.spawn', id: given.call, input: given }));
-  }
-
-  #needsApproval({ config }: PlannedServer, { tool, info }: ToolRoute): boolean {
-    const mode = approvalMode(this.#parts.policy, config, tool, this.#parts.approvalFallback);
-    return mode !== 'approve' && needsApproval(mode, info.annotations);
   }
 
   /** Calls of one step to one server run one at a time, unless either says that they need not (RT-9). */

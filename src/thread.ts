@@ -22,7 +22,7 @@ import { transportOf } from './actors/identity.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { toRuntimeServers } from './catalog/projection.ts';
-import { checkTimeout } from './check-arguments.ts';
+import { checkPolicy, checkTimeout } from './check-arguments.ts';
 import { systemClock } from './clock.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { defaults } from './domain/config.ts';
@@ -49,6 +49,8 @@ import { abortedError, waitReady } from './wait-ready.ts';
 /** What a host shares with its threads. */
 export interface SharedParts {
   readonly verdicts: VerdictCache;
+  /** The policy a thread's own goes over. */
+  readonly policy?: Policy;
   /** Called once the thread is closed. */
   onClosed?(): void;
   /** Sees what XState tells of every actor, instead of `inspect`: for tests of the charts. */
@@ -66,7 +68,7 @@ class LiveThread extends ServerRequester implements Thread {
   readonly elicitations$: Thread['elicitations$'];
   readonly #effects: Effects;
   readonly #root: ThreadActorRef;
-  readonly #policy: Policy;
+  readonly #policyBelow: Policy;
   readonly #readyTimeoutMs: number;
   readonly #closed: Promise<void>;
   #router: RouterActorRef | undefined;
@@ -83,15 +85,19 @@ class LiveThread extends ServerRequester implements Thread {
     this.id = options.id ?? randomUUID();
     const clock = options.clock ?? systemClock;
     const limits = options.limits ?? {};
-    this.#policy = options.policy ?? {};
+    this.#policyBelow = shared.policy ?? {};
+    const policy = { ...this.#policyBelow, ...options.policy };
+    checkPolicy(policy);
     this.#readyTimeoutMs = limits.readyTimeoutMs ?? defaults.readyTimeoutMs;
     this.#effects = createEffects({
       clock,
       limits,
-      policy: this.#policy,
+      policy,
       reviewer: options.reviewer,
       sampling: options.sampling,
       roots: options.roots,
+      thread: this.id,
+      ...(options.approvals === undefined ? {} : { memory: options.approvals }),
       verdicts: shared.verdicts,
       openLink,
     });
@@ -171,7 +177,6 @@ class LiveThread extends ServerRequester implements Thread {
       generation: context.generation,
       view: this.#effects.servers.view(context.generation),
       effects: this.#effects,
-      policy: this.#policy,
       approvalFallback: 'approve',
       calls,
       nextCallId: () => this.#nextCallId(),
@@ -229,6 +234,12 @@ class LiveThread extends ServerRequester implements Thread {
   setRoots(roots: readonly Root[]): void {
     this.#effects.roots = [...roots];
     for (const { link } of this.#effects.servers.connections) link?.notify('notifications/roots/list_changed');
+  }
+
+  setPolicy(policy: Policy): void {
+    const whole = { ...this.#policyBelow, ...policy };
+    checkPolicy(whole);
+    this.#effects.authority = { ...this.#effects.authority, policy: whole };
   }
 
   close(options: CloseOptions = {}): Promise<void> {
@@ -337,7 +348,7 @@ class LiveThread extends ServerRequester implements Thread {
   }
 
   #whenDone(shared: SharedParts): Promise<void> {
-    const { facts, questions } = this.#effects;
+    const { facts, questions, approvals } = this.#effects;
     return new Promise<void>((resolve) => {
       const done = (): void => {
         this.#isClosing = true;
@@ -345,6 +356,7 @@ class LiveThread extends ServerRequester implements Thread {
         this.#effects.publications.close();
         facts.end();
         questions.shown.end();
+        approvals.close();
         shared.onClosed?.();
         resolve();
       };

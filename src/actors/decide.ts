@@ -7,11 +7,18 @@ import { HoldfastError, messageOf } from '../domain/errors.ts';
 import { isEmptyForm } from '../domain/form-schema.ts';
 import type { Question } from '../domain/question.ts';
 import type { Decision } from '../machines/elicitation.ts';
+import type { Approvals } from './approvals.ts';
 
-export interface DecisionPorts {
+/** Who decides for the person. Read whole at the moment of use; replaced whole. */
+export interface Authority {
   readonly policy: Policy;
   readonly reviewer: ElicitationReviewer | undefined;
   readonly sampling: SamplingHandler | 'ask' | undefined;
+}
+
+export interface DecisionPorts {
+  readonly authority: Authority;
+  readonly approvals: Approvals;
   readonly signal: AbortSignal;
   warn(code: string, message: string): void;
 }
@@ -21,29 +28,62 @@ export function policyFor(policy: Policy, server: string): ElicitationPolicy {
   return { ...policy.elicitation, ...policy.servers?.[server]?.elicitation };
 }
 
-/** Decides: auto-deny, empty form, refused kind, reviewer, a sampling handler; else it is shown. Never rejects. */
-export async function decideQuestion({ elicitation }: Question, ports: DecisionPorts): Promise<Decision> {
-  const policy = policyFor(ports.policy, elicitation.server);
+/**
+ * Decides: auto-deny, empty form, refused kind, an earlier approval, reviewer, a sampling handler; else it is shown. Never
+ * rejects.
+ */
+export async function decideQuestion(question: Question, ports: DecisionPorts): Promise<Decision> {
+  const { policy, reviewer, sampling } = ports.authority;
+  const refused = decideByPolicy(question.elicitation, policy);
+  if (refused !== undefined) return refused;
+  const { kind } = question.elicitation;
+  const consulted = kind === 'approval' ? await ports.approvals.consult(question) : question;
+  if ('kind' in consulted && consulted.kind === 'remembered') return approvedBefore;
+  const { elicitation } = consulted;
+  if (reviewer !== undefined) {
+    const reviewed = await review({ elicitation }, reviewer, ports);
+    if (reviewed !== undefined) {
+      if (isLasting(reviewed.answer)) ports.approvals.remember(question, reviewed.answer);
+      return reviewed;
+    }
+  }
+  if (kind === 'sampling' && typeof sampling === 'function') return sample(elicitation, sampling, ports);
+  return { kind: 'show', elicitation };
+}
+
+type Answered = Extract<Decision, { kind: 'answer' }>;
+
+const approvedBefore: Answered = {
+  kind: 'answer',
+  answer: { action: 'accept' },
+  reason: 'approved before',
+};
+
+function decideByPolicy(elicitation: PendingElicitation, whole: Policy): Answered | undefined {
+  const policy = policyFor(whole, elicitation.server);
   if (policy.autoDeny === true) return declined('declined by policy');
   const { kind } = elicitation;
   if (kind === 'form' && policy.acceptEmptyForms === true && isEmptyForm(elicitation.requestedSchema)) {
     return { kind: 'answer', answer: { action: 'accept', content: {} }, reason: 'an empty form, accepted by policy' };
   }
-  if ((kind === 'form' && policy.forms === false) || (kind === 'url' && policy.urls === false))
-    return declined('declined by policy');
-  if (ports.reviewer !== undefined) {
-    const reviewed = await review({ elicitation }, ports.reviewer, ports);
-    if (reviewed !== undefined) return reviewed;
-  }
-  if (kind === 'sampling' && typeof ports.sampling === 'function') return sample(elicitation, ports.sampling, ports);
-  return { kind: 'show' };
+  const isRefused =
+    (kind === 'form' && policy.forms === false) ||
+    (kind === 'url' && policy.urls === false) ||
+    (kind === 'approval' && policy.approvals === false);
+  return isRefused ? declined('declined by policy') : undefined;
+}
+
+/** A reviewer that says how long its approval holds speaks for the person; one that does not is asked each time. */
+function isLasting(answer: ElicitationAnswer): boolean {
+  const remember = answer.action === 'accept' ? answer.content?.['remember'] : undefined;
+  return remember === 'session' || remember === 'always';
 }
 
 async function review(
   request: Parameters<ElicitationReviewer>[0],
   reviewer: ElicitationReviewer,
   ports: DecisionPorts,
-): Promise<Decision | undefined> {
+): Promise<Answered | undefined> {
   try {
     const given: unknown = await reviewer(request, { signal: ports.signal });
     if (given === undefined) return undefined;
@@ -76,13 +116,13 @@ async function sample(
 }
 
 /** An answer from code is held to what one from a person is, and gets the same defaults (EL-4). */
-function checked(elicitation: PendingElicitation, given: unknown, reason: string): Decision {
+function checked(elicitation: PendingElicitation, given: unknown, reason: string): Answered {
   const check = checkAnswer(elicitation, given);
   if (check.ok) return { kind: 'answer', answer: check.answer, reason };
   throw new HoldfastError('invalid_argument', check.issues.map(({ path, message }) => `${path} ${message}`).join(' '));
 }
 
-function declined(reason: string): Decision {
+function declined(reason: string): Answered {
   const answer: ElicitationAnswer = { action: 'decline' };
   return { kind: 'answer', answer, reason };
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
 import type { Clock, ElicitationReviewer, Root, RuntimeServers, SamplingHandler } from '../api.ts';
+import type { ApprovalMemory } from '../domain/approval-memory.ts';
 import { defaults } from '../domain/config.ts';
 import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
 import type { ClientOffer, OpenLink } from '../domain/link.ts';
@@ -9,7 +10,9 @@ import { createRedactor, secretsOf } from '../domain/redact.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { isHarmlessVariable } from '../domain/secrets.ts';
 import type { RespondOutcome } from '../domain/elicitation.ts';
+import { Approvals } from './approvals.ts';
 import { Calls } from './calls.ts';
+import type { Authority } from './decide.ts';
 import { variablesOf } from './identity.ts';
 import { createFacts } from './facts.ts';
 import type { Facts } from './facts.ts';
@@ -27,6 +30,8 @@ export interface EffectsOptions {
   readonly reviewer: ElicitationReviewer | undefined;
   readonly sampling: SamplingHandler | 'ask' | undefined;
   readonly roots: readonly Root[] | undefined;
+  readonly thread?: string;
+  readonly memory?: ApprovalMemory;
   readonly verdicts: VerdictCache;
   readonly openLink: OpenLink;
 }
@@ -38,6 +43,9 @@ export interface Effects {
   readonly servers: Servers;
   readonly calls: Calls;
   readonly questions: Questions;
+  readonly approvals: Approvals;
+  /** Who decides for the person; replaced whole. */
+  authority: Authority;
   readonly publications: Publications;
   readonly openLink: OpenLink;
   readonly verdicts: VerdictCache;
@@ -118,6 +126,13 @@ export function createEffects(options: EffectsOptions): Effects {
       send(connection.id, { type: 'connection.restart', at: clock.now() });
     },
   });
+  const approvals = new Approvals({
+    thread: options.thread ?? '',
+    memory: options.memory,
+    warn: (code, message, server) => {
+      facts.warn(code, message, server);
+    },
+  });
   const effects: Effects = {
     clock,
     facts,
@@ -131,6 +146,8 @@ export function createEffects(options: EffectsOptions): Effects {
     random: Math.random,
     outcomes: new Map(),
     roots: options.roots ?? [],
+    approvals,
+    authority: { policy: options.policy, reviewer: options.reviewer, sampling: options.sampling },
     get questions() {
       return questions;
     },
@@ -151,9 +168,8 @@ export function createEffects(options: EffectsOptions): Effects {
     redactor,
     calls,
     servers,
-    policy: options.policy,
-    reviewer: options.reviewer,
-    sampling: options.sampling,
+    approvals,
+    authority: () => effects.authority,
     randomToken: () => randomBytes(18).toString('base64url'),
     roots: () => effects.roots,
     system,

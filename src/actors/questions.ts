@@ -8,8 +8,9 @@
  *   are those of a call that already has very many.
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
-import type { Clock, ElicitationReviewer, Root, SamplingHandler } from '../api.ts';
-import type { Policy } from '../domain/config.ts';
+import type { Clock, Root } from '../api.ts';
+import { approvedTool, rememberChoices } from '../domain/approval-memory.ts';
+import type { ApprovalMode } from '../domain/config.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
 import type { Failure } from '../domain/errors.ts';
 import { isJsonObject } from '../domain/json.ts';
@@ -18,10 +19,13 @@ import type { QuestionReply, ServerQuestion } from '../domain/link.ts';
 import { isoTime, replyOf } from '../domain/question.ts';
 import type { Asker, Question, Settlement } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
+import type { ToolInfo } from '../domain/tool.ts';
 import type { CallInput } from '../machines/call-context.ts';
 import type { Decision } from '../machines/elicitation.ts';
+import type { Approvals } from './approvals.ts';
 import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, policyFor } from './decide.ts';
+import type { Authority } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { PendingList } from './pending-list.ts';
 import { placeQuestion } from './place-question.ts';
@@ -44,9 +48,8 @@ export interface QuestionsPorts {
   readonly redactor: Redactor;
   readonly calls: Calls;
   readonly servers: Servers;
-  readonly policy: Policy;
-  readonly reviewer: ElicitationReviewer | undefined;
-  readonly sampling: SamplingHandler | 'ask' | undefined;
+  readonly approvals: Approvals;
+  authority(): Authority;
   /** 16 or more random bytes as base64url. */
   randomToken(): string;
   roots(): readonly Root[];
@@ -144,7 +147,7 @@ export class Questions {
     const responses: [string, JsonObject][] = [];
     for (const [key, entry] of asks) {
       const { method, params } = readEntry(entry);
-      if (method === 'sampling/createMessage' && this.#ports.sampling === undefined) {
+      if (method === 'sampling/createMessage' && this.#ports.authority().sampling === undefined) {
         const failure = unofferedSampling(server, name);
         this.#refuse(server, failure.message);
         record.ref?.send({ type: 'call.failed', outcome: 'failed', failure });
@@ -212,18 +215,23 @@ export class Questions {
   approval(
     input: Pick<CallInput, 'step' | 'call' | 'request' | 'server' | 'tool' | 'generation'>,
     args: JsonObject | undefined,
+    info: ToolInfo,
+    mode: ApprovalMode,
   ): Question {
     const placed: Placed = { attribution: 'call', generation: input.generation, input };
     const base = this.#base(input.server, placed);
     const message = `Allow the tool "${input.tool}" of server "${input.server}" to run?`;
+    // Where every call is to be asked for, no answer holds for the next one.
+    const remembers = mode !== 'prompt';
+    const remember = remembers ? rememberChoices : onlyOnce;
     return {
       elicitation: {
         ...base,
         kind: 'approval',
         message,
-        params: { server: input.server, tool: input.tool, arguments: args ?? {} },
+        params: { server: input.server, tool: input.tool, arguments: args ?? {}, remember },
       },
-      asker: { kind: 'approval' },
+      asker: { kind: 'approval', tool: approvedTool(info), remembers },
     };
   }
 
@@ -236,13 +244,12 @@ export class Questions {
   async decide(question: Question, signal: AbortSignal): Promise<{ decision: Decision; at: number }> {
     // Nobody is asked before the token is registered, which the same turn of the actors does (EL-1).
     await Promise.resolve();
-    const { policy, reviewer, sampling, facts, clock } = this.#ports;
+    const { approvals, facts, clock } = this.#ports;
     // Nobody is asked about what is gone by then; what is decided of it is never heard.
     if (signal.aborted) return { decision: { kind: 'show' }, at: clock.now() };
     const decision = await decideQuestion(question, {
-      policy,
-      reviewer,
-      sampling,
+      authority: this.#ports.authority(),
+      approvals,
       signal,
       warn: (code, message) => facts.warn(code, message, question.elicitation.server),
     });
@@ -261,6 +268,9 @@ export class Questions {
     const wasShown = this.shown.remove(token);
     this.#urls.forget(token);
     if (asker.kind === 'request') this.#reply(asker, elicitation, settlement);
+    // Before the call goes on: the next one is not asked for again.
+    if (wasShown && outcome === 'accepted' && settlement.answer !== undefined)
+      this.#ports.approvals.remember(question, settlement.answer);
     this.#send('router', { type: 'router.settled', settlement });
     if (wasShown)
       this.#ports.facts.tell({
@@ -333,7 +343,7 @@ export class Questions {
     { generation, attribution, input, candidates }: Placed,
   ): Omit<PendingElicitation, 'kind' | 'message'> {
     const now = this.#ports.clock.now();
-    const { unattendedMs } = policyFor(this.#ports.policy, server);
+    const { unattendedMs } = policyFor(this.#ports.authority().policy, server);
     return {
       token: `elc_${this.#ports.randomToken()}`,
       server,
@@ -361,6 +371,8 @@ export class Questions {
     if (target?.getSnapshot().status === 'active') target.send(event);
   }
 }
+
+const onlyOnce = ['once'] as const;
 
 function requestId(connection: string, id: string | number): string {
   return `${connection} ${typeof id} ${String(id)}`;

@@ -14,6 +14,7 @@ const elicitationSchema = z.object({
   acceptEmptyForms: flag,
   forms: flag,
   urls: flag,
+  approvals: flag,
   unattendedMs: count,
 });
 

@@ -7,21 +7,18 @@ import type { ToolAnnotations } from './tool.ts';
  *
  * `auto` asks for what says it is destructive, not for what says it only reads, and else unless the tool says that it is
  * neither destructive nor open-world: a hint left out counts as MCP's default, which is yes for both. `writes` asks
- * for all that does not say it only reads.
+ * for all that does not say it only reads. A mode that is none asks, like `prompt`.
  */
 export function needsApproval(mode: ApprovalMode, annotations?: ToolAnnotations): boolean {
-  switch (mode) {
-    case 'approve':
-      return false;
-    case 'prompt':
-      return true;
-    case 'writes':
-      return annotations?.readOnlyHint !== true;
-    case 'auto':
-      if (annotations?.destructiveHint === true) return true;
-      if (annotations?.readOnlyHint === true) return false;
-      return annotations?.destructiveHint !== false || annotations.openWorldHint !== false;
+  if (mode === 'approve') return false;
+  if (mode === 'writes') return annotations?.readOnlyHint !== true;
+  if (mode === 'auto') {
+    if (annotations?.destructiveHint === true) return true;
+    if (annotations?.readOnlyHint === true) return false;
+    return annotations?.destructiveHint !== false || annotations.openWorldHint !== false;
   }
+  // `prompt`, and whatever a caller without types says.
+  return true;
 }
 
 /** The mode that holds for a tool, by its raw name: the tool's own, else its server's, else the thread's, else `fallback`. */

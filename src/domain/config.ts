@@ -139,6 +139,8 @@ export interface ElicitationPolicy {
   readonly forms?: boolean;
   /** Whether url questions are put to the person. Default true. */
   readonly urls?: boolean;
+  /** Whether approvals are put to the person. Without, a call that needs one is declined. Default true. */
+  readonly approvals?: boolean;
   /** Expires a question nobody answered in this time. No limit by default. */
   readonly unattendedMs?: number;
 }

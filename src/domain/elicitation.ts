@@ -28,7 +28,10 @@ export interface PendingElicitation {
   readonly host?: string;
   /** The host in Unicode, where it differs. */
   readonly hostUnicode?: string;
-  /** Sampling: the parameters of `sampling/createMessage`. Approval: server, tool and arguments. */
+  /**
+   * Sampling: the parameters of `sampling/createMessage`. Approval: `server`, `tool`, `arguments`; `remember`, the values
+   * the answer's `content.remember` may usefully have; `changed`, what is not as the person last approved it (SPEC PO-3).
+   */
   readonly params?: JsonObject;
   readonly attribution: Attribution;
   readonly step?: string;

@@ -10,7 +10,7 @@
  */
 import { assign, sendParent, setup } from 'xstate';
 import type { ActorRefFrom } from 'xstate';
-import type { ElicitationAnswer, RespondOutcome } from '../domain/elicitation.ts';
+import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from '../domain/elicitation.ts';
 import type { Issue } from '../domain/errors.ts';
 import { checkAnswer } from '../domain/answer.ts';
 import { timeOf } from '../domain/question.ts';
@@ -20,7 +20,12 @@ import type { DeadlineInput, DeadlinePassedEvent } from './not-provided.ts';
 
 /** What policy and reviewer make of a question: show it, or answer it for the person. */
 export type Decision =
-  { readonly kind: 'show' } | { readonly kind: 'answer'; readonly answer: ElicitationAnswer; readonly reason: string };
+  | {
+      readonly kind: 'show';
+      /** The question as it is shown, where looking things up told more about it. */
+      readonly elicitation?: PendingElicitation;
+    }
+  | { readonly kind: 'answer'; readonly answer: ElicitationAnswer; readonly reason: string };
 
 /** What a responder remembers. */
 export interface ElicitationContext extends Question {
@@ -125,7 +130,7 @@ export const elicitationMachine = setup({
             target: 'settled',
             actions: assign(({ context, event }) => decided(context, event.output)),
           },
-          { target: 'open' },
+          { target: 'open', actions: assign(({ context, event }) => shownAs(context, event.output.decision)) },
         ],
         onError: { target: 'open' },
       },
@@ -217,6 +222,10 @@ function decided(context: ElicitationContext, output: { readonly decision: Decis
       at,
     },
   };
+}
+
+function shownAs({ elicitation }: ElicitationContext, decision: Decision): Pick<Question, 'elicitation'> {
+  return { elicitation: decision.kind === 'show' ? (decision.elicitation ?? elicitation) : elicitation };
 }
 
 function outcomeOf(answer: ElicitationAnswer): 'accepted' | 'declined' | 'cancelled' {

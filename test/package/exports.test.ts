@@ -18,6 +18,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
   '.': [
     'HoldfastError',
     'approvalModes',
+    'createApprovalMemory',
     'createCatalogBuilder',
     'createHost',
     'createThread',
@@ -27,6 +28,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'isAllowed',
     'pluginAttributions',
     'protocolModes',
+    'rememberChoices',
     'sourceKinds',
     'toRuntimeServers',
     'withServers',
