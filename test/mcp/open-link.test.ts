@@ -179,16 +179,19 @@ describe('eras', () => {
     const lock = join(folder, 'lock');
     const script = `
       const fs = require('node:fs');
-      // Whoever comes second makes both fail, as two owners of one port or file would.
+      // Whoever comes second fails, as a second owner of one port or file would. The first waits for it: no order is left to chance.
+      const starts = ${JSON.stringify(`${lock}.starts`)};
+      fs.appendFileSync(starts, 'x');
+      const metBoth = (run) => (fs.statSync(starts).size > 1 ? run() : setTimeout(() => metBoth(run), 5));
       if (fs.existsSync(${JSON.stringify(lock)})) { fs.writeFileSync(${JSON.stringify(`${lock}.clash`)}, ''); process.exit(4); }
       fs.writeFileSync(${JSON.stringify(lock)}, '');
       process.on('exit', () => fs.rmSync(${JSON.stringify(lock)}, { force: true }));
       for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit(0));
       require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
         const { id, method } = JSON.parse(line);
-        const reply = (result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
-        if (method === 'server/discover') process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }) + '\\n');
-        if (method === 'initialize') reply({ protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'one', version: '1' } });
+        const write = (frame) => metBoth(() => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...frame }) + '\\n'));
+        if (method === 'server/discover') write({ error: { code: -32601, message: 'no' } });
+        if (method === 'initialize') write({ result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'one', version: '1' } } });
       });`;
     await using opened = await open({ command: process.execPath, args: ['-e', script] });
 
