@@ -71,8 +71,8 @@ async function liveActors(url: string): Promise<readonly string[]> {
   const viewer = new WebSocket(url);
   const names: string[] = [];
   viewer.on('message', (data: Buffer) => {
-    const frame: { readonly type?: unknown; readonly sessionId?: unknown } = JSON.parse(data.toString());
-    if (frame.type === '@xstate.actor') names.push(String(frame.sessionId));
+    const frame: unknown = JSON.parse(data.toString());
+    if (isFrame(frame) && frame.type === '@xstate.actor') names.push(frame.sessionId);
   });
   await once(viewer, 'open');
   // The replay comes with the connection; a ping that is answered comes after it.
@@ -81,4 +81,8 @@ async function liveActors(url: string): Promise<readonly string[]> {
   viewer.close();
   await once(viewer, 'close');
   return names;
+}
+
+function isFrame(value: unknown): value is { readonly type: string; readonly sessionId: string } {
+  return typeof value === 'object' && value !== null && 'sessionId' in value;
 }

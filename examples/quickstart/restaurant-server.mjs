@@ -49,25 +49,29 @@ function text(content) {
   return { content: [{ type: 'text', text: content }] };
 }
 
+async function answer(handler, request, response) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const answered = await handler.fetch(
+    new Request(`http://127.0.0.1${request.url}`, {
+      method: request.method,
+      headers: Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      signal: gone.signal,
+      ...(request.method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
+    }),
+  );
+  response.writeHead(answered.status, Object.fromEntries(answered.headers));
+  for await (const chunk of answered.body ?? []) response.write(chunk);
+  response.end();
+}
+
 async function serveHttp(bootMs) {
   await wait(bootMs);
   const handler = createMcpHandler(createRestaurant);
-  const http = createServer(async (request, response) => {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    const answer = await handler.fetch(
-      new Request(`http://127.0.0.1${request.url}`, {
-        method: request.method,
-        headers: Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-        signal: gone.signal,
-        ...(request.method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
-      }),
-    );
-    response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    for await (const chunk of answer.body ?? []) response.write(chunk);
-    response.end();
+  const http = createServer((request, response) => {
+    answer(handler, request, response).catch((error) => response.destroy(error));
   });
   http.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`));
 }
