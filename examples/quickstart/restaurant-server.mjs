@@ -49,7 +49,7 @@ function text(content) {
   return { content: [{ type: 'text', text: content }] };
 }
 
-async function answer(handler, request, response) {
+async function serve(handler, request, response) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const gone = new AbortController();
@@ -71,7 +71,7 @@ async function serveHttp(bootMs) {
   await wait(bootMs);
   const handler = createMcpHandler(createRestaurant);
   const http = createServer((request, response) => {
-    answer(handler, request, response).catch((error) => response.destroy(error));
+    serve(handler, request, response).catch((error) => response.destroy(error));
   });
   http.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`));
 }
