@@ -44,11 +44,18 @@ export async function importFiles(files: readonly string[], values: ConfigValues
   return { files: sources.map(importSource), unreadable, ...mergeSources(sources) };
 }
 
-/** The report with every secret taken out: what may be shown (SPEC SE-1). */
+/** The report with every secret taken out: what may be shown (SPEC SE-1). Where it came from stays as it is. */
 export function redactImport(report: ImportReport): ImportReport {
   const redactor = createRedactor();
   for (const secret of report.files.flatMap((file) => file.secrets)) redactor.add(secret);
-  return redactor.value({ ...report, files: report.files.map((file) => ({ ...file, secrets: [] })) });
+  return {
+    ...redactor.value({ config: report.config, diagnostics: report.diagnostics }),
+    files: report.files.map((imported) => {
+      const { file, format, product } = imported;
+      return { ...redactor.value({ ...imported, secrets: [] }), file, format, product };
+    }),
+    unreadable: report.unreadable,
+  };
 }
 
 function mergeSources(sources: readonly SourceReading[]): Pick<ImportReport, 'config' | 'diagnostics'> {

@@ -65,7 +65,8 @@ export interface ConfigValues {
 export interface ReadConfigOptions extends ConfigValues {
   /**
    * Runs a command that stands in a placeholder (`${cmd: …}`) or helps with headers, and resolves with what it printed.
-   * Giving it is the consent; without it no command runs, and a server that needs one is misconfigured.
+   * Giving it is the consent. Without it no command runs: a placeholder leaves its server misconfigured, and a headers
+   * helper is left out, with a warning.
    */
   readonly runCommand?: CommandRunner;
 }

@@ -122,7 +122,8 @@ describe('what cannot be read', () => {
 
   test.skipIf(process.platform === 'win32')('CA-1 does not wait for a pipe nobody writes to', async () => {
     const pipe = join(directory, 'pipe.json');
-    execFileSync('mkfifo', [pipe]);
+    const program = 'mkfifo';
+    execFileSync(program, [pipe]);
     expect((await failureOf(readConfig([pipe]))).message).toMatch(/a device or a pipe/);
   });
 
