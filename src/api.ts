@@ -117,6 +117,15 @@ export interface ReadyOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What a step is begun with. */
+export interface BeginStepOptions extends ReadyOptions {
+  /**
+   * What the step's commands may touch. Goes as it is now, under `codex/sandbox-state-meta` in `_meta`, with each tool call
+   * to a server that declares this as an experimental capability; others are not told (SPEC PO-4).
+   */
+  readonly sandboxState?: JsonObject;
+}
+
 /** How a runtime is replaced. */
 export interface ReplaceOptions {
   /** `settled` waits as SPEC RT-3 says; `immediate` publishes at once. Default `settled`. */
@@ -207,7 +216,7 @@ export interface Thread extends ServerRequests, AsyncDisposable {
   readonly events$: Observable<ThreadEvent>;
   /** The current list first, then every change; changes within one turn of the event loop come as one. */
   readonly elicitations$: Observable<readonly PendingElicitation[]>;
-  beginStep(options?: ReadyOptions): Promise<Step>;
+  beginStep(options?: BeginStepOptions): Promise<Step>;
   /** @throws HoldfastError `runtime_failed` with every server's reason; the current runtime stays. */
   replaceRuntime(next: RuntimeServers | { readonly catalog: Catalog }, options?: ReplaceOptions): Promise<Publication>;
   respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome>;

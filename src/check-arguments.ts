@@ -1,8 +1,9 @@
 /** Checks what callers give, where types cannot: JavaScript callers, JSON lines, models. */
+import type { BeginStepOptions } from './api.ts';
 import { approvalModes } from './domain/config.ts';
 import type { Policy } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
-import { isRecord, shown } from './domain/json.ts';
+import { isJsonObject, isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 
 const longestTimeoutMs = 2 ** 31 - 1;
@@ -35,6 +36,21 @@ export function checkPolicy({ approval }: Policy): void {
   throw new HoldfastError(
     'invalid_argument',
     `Expected policy.approval to be one of ${modes}, got ${shown(approval)}.`,
+  );
+}
+
+/** A copy of the sandbox state a step is begun with. @throws HoldfastError `invalid_argument` unless it is a JSON object. */
+export function sandboxStateOf({ sandboxState }: BeginStepOptions): JsonObject | undefined {
+  if (sandboxState === undefined) return undefined;
+  try {
+    const copy: unknown = JSON.parse(JSON.stringify(sandboxState));
+    if (isJsonObject(copy)) return copy;
+  } catch {
+    // A cycle, a bigint: said below.
+  }
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected sandboxState to be a JSON object, got ${shown(sandboxState)}. Leave it out if there is none.`,
   );
 }
 

@@ -23,6 +23,7 @@ export { errorCodes, HoldfastError } from './domain/errors.ts';
 export { sourceKinds } from './domain/catalog.ts';
 export { approvalModes, defaults, httpTransports, protocolModes } from './domain/config.ts';
 export type {
+  BeginStepOptions,
   CallOptions,
   Clock,
   CloseOptions,

@@ -21,6 +21,8 @@ export interface StepParts {
   readonly effects: Effects;
   /** The mode of calls when none is set: `approve` for calls your own code makes (PO-1). */
   readonly approvalFallback: ApprovalMode;
+  /** Goes with each call to servers that ask for it (PO-4). */
+  readonly sandboxState?: JsonObject;
   /** The fleet of the step's calls. */
   readonly calls: AnyActorRef;
   nextCallId(): string;
@@ -77,7 +79,7 @@ class PinnedStep extends ServerRequester implements Step {
     checkCallArguments(name, args);
     checkTimeout(options.timeoutMs);
     checkSignal(options.signal, name);
-    const { effects, generation } = this.#parts;
+    const { effects, generation, sandboxState } = this.#parts;
     const { server, tool } = route;
     const planned = effects.servers.resolve(generation, server);
     if (planned === undefined)
@@ -99,6 +101,7 @@ class PinnedStep extends ServerRequester implements Step {
     };
     if (options.callId !== undefined) input.request = options.callId;
     if (planned.config.maxPauseMs !== undefined) input.maxPauseMs = planned.config.maxPauseMs;
+    if (sandboxState !== undefined) input.sandboxState = sandboxState;
     const mode = approvalMode(effects.authority.policy, planned.config, tool, this.#parts.approvalFallback);
     if (mode !== 'approve' && needsApproval(mode, route.info.annotations))
       input.approval = effects.questions.approval(input, args, route.info, mode);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createActor } from 'xstate';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type {
+  BeginStepOptions,
   CloseOptions,
   Publication,
   ReadyOptions,
@@ -22,7 +23,7 @@ import { transportOf } from './actors/identity.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { toRuntimeServers } from './catalog/projection.ts';
-import { checkPolicy, checkTimeout } from './check-arguments.ts';
+import { checkPolicy, checkTimeout, sandboxStateOf } from './check-arguments.ts';
 import { systemClock } from './clock.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { defaults } from './domain/config.ts';
@@ -160,7 +161,8 @@ class LiveThread extends ServerRequester implements Thread {
     return snapshotOf(this.id, this.#root, this.#effects);
   }
 
-  async beginStep(options: ReadyOptions = {}): Promise<Step> {
+  async beginStep(options: BeginStepOptions = {}): Promise<Step> {
+    const sandboxState = sandboxStateOf(options);
     if (this.#effects.publications.current === 0 || this.#isClosing) await this.ready(options);
     if (options.signal?.aborted === true) throw abortedError('Beginning a step');
     if (this.#isClosing) throw closedError();
@@ -178,6 +180,7 @@ class LiveThread extends ServerRequester implements Thread {
       view: this.#effects.servers.view(context.generation),
       effects: this.#effects,
       approvalFallback: 'approve',
+      ...(sandboxState === undefined ? {} : { sandboxState }),
       calls,
       nextCallId: () => this.#nextCallId(),
       isClosed: () => this.#isClosing,

@@ -19,6 +19,7 @@ import type { Progress } from '../domain/tool.ts';
 import type { CallContext, CallEvent, CallInput } from '../machines/call-context.ts';
 import type { Facts } from './facts.ts';
 import { failureOutcome, reconnectLimitMs, unavailable } from './call-failures.ts';
+import { paramsOf } from './call-params.ts';
 import { callInputOf } from './call-request.ts';
 import type { CallRequest } from './call-request.ts';
 import { InFlight } from './in-flight.ts';
@@ -314,7 +315,7 @@ export class Calls {
     const sink = watched ? new WatchedSink(this, record) : new Sink(this, record);
     this.#inFlight.add(connection.id, record);
     record.wasSent = true;
-    record.key = link.send({ method: context.input.method, params: paramsOf(context) }, sink);
+    record.key = link.send({ method: context.input.method, params: paramsOf(context, link) }, sink);
   }
 
   /** A call that meets a server on its way up waits, within its limit, at most 10 s (RT-7). Armed before that limit. */
@@ -373,16 +374,6 @@ const urlElicitationRequired = -32042;
 /** What ended before it was sent did not run, whatever ended it. */
 function knownEnding({ wasSent }: CallRecord, failure: Failure): Failure {
   return failure.outcome === 'unknown' && !wasSent ? { ...failure, outcome: 'not-sent' } : failure;
-}
-
-function paramsOf({ input, round }: CallContext): JsonObject {
-  if (round === null || (round.requestState === undefined && Object.keys(round.responses).length === 0))
-    return input.params;
-  return {
-    ...input.params,
-    ...(Object.keys(round.responses).length === 0 ? {} : { inputResponses: round.responses }),
-    ...(round.requestState === undefined ? {} : { requestState: round.requestState }),
-  };
 }
 
 /** What every event of a call names. */

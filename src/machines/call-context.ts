@@ -27,6 +27,8 @@ export interface CallInput {
   readonly maxPauseMs?: number;
   /** The turn was granted when the call was made: no queue. */
   readonly admitted: boolean;
+  /** What its step may touch: told to servers that ask for it (SPEC PO-4). */
+  readonly sandboxState?: JsonObject;
   /** The question to put before the call is sent. */
   readonly approval?: Question;
   /** Milliseconds since the epoch. */

@@ -1,0 +1,32 @@
+/** What a call is sent with: its own parameters, the answers of its round, and what its server asked to be told. */
+import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Link } from '../domain/link.ts';
+import type { CallContext } from '../machines/call-context.ts';
+
+/** The capability of servers that want to know what a step may touch, and the key it is told under (SPEC PO-4). */
+export const sandboxStateKey = 'codex/sandbox-state-meta';
+
+/** The parameters of a call as they go out over a link. */
+export function paramsOf({ input, round }: CallContext, link: Link): JsonObject {
+  const { sandboxState } = input;
+  // Nearly every call: what it was made with, and not a copy of it (PE-1).
+  if (round === null && sandboxState === undefined) return input.params;
+  const answered = round === null ? input.params : withAnswers(input.params, round);
+  if (sandboxState === undefined || !wantsSandboxState(link)) return answered;
+  const meta = isRecord(answered['_meta']) ? answered['_meta'] : {};
+  return { ...answered, _meta: { ...meta, [sandboxStateKey]: sandboxState } };
+}
+
+function withAnswers(params: JsonObject, { responses, requestState }: NonNullable<CallContext['round']>): JsonObject {
+  return {
+    ...params,
+    ...(Object.keys(responses).length === 0 ? {} : { inputResponses: responses }),
+    ...(requestState === undefined ? {} : { requestState }),
+  };
+}
+
+function wantsSandboxState({ info }: Link): boolean {
+  const { experimental } = info.capabilities;
+  return isRecord(experimental) && Object.hasOwn(experimental, sandboxStateKey);
+}
