@@ -8,12 +8,14 @@
 import { from } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import type { Publication, RuntimeServers } from './api.ts';
-import { isSameProjection, toRuntimeServers } from './catalog/projection.ts';
+import { isSameProjection } from './catalog/projection.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
 
 /** What following a catalog needs of its thread. */
-export interface CatalogPorts {
+export interface CatalogPorts<TItem> {
+  /** The servers of what the stream gave. */
+  project(item: TItem): RuntimeServers;
   replace(next: RuntimeServers): Promise<Publication>;
   warn(message: string): void;
   /** The stream ended and never gave a catalog: there is no first runtime to wait for. */
@@ -32,7 +34,7 @@ export function isCatalogStream(catalog: Catalog | Observable<Catalog>): catalog
 }
 
 /** Follows a stream until `stop`. */
-export function followCatalog(catalog$: Observable<Catalog>, ports: CatalogPorts): FollowedCatalog {
+export function followCatalog<TItem>(items$: Observable<TItem>, ports: CatalogPorts<TItem>): FollowedCatalog {
   let asked: RuntimeServers | undefined;
   let hasAny = false;
   let isStopped = false;
@@ -45,8 +47,8 @@ export function followCatalog(catalog$: Observable<Catalog>, ports: CatalogPorts
       if (asked === next) asked = undefined;
     });
   };
-  const take = (catalog: Catalog): void => {
-    const next = toRuntimeServers(catalog);
+  const take = (item: TItem): void => {
+    const next = ports.project(item);
     if (asked !== undefined && isSameProjection(asked, next)) return;
     const publication = ports.replace(next);
     note(next, publication);
@@ -55,10 +57,10 @@ export function followCatalog(catalog$: Observable<Catalog>, ports: CatalogPorts
     });
   };
   // What is thrown inside a subscriber nobody could catch (RT-12).
-  const takeSafely = (catalog: Catalog): void => {
+  const takeSafely = (item: TItem): void => {
     if (isStopped) return;
     try {
-      take(catalog);
+      take(item);
     } catch (error) {
       ports.warn(`Expected a catalog, got a value that is none (${messageOf(error)}). The last one stays.`);
     }
@@ -75,7 +77,7 @@ export function followCatalog(catalog$: Observable<Catalog>, ports: CatalogPorts
     end(`failed (${messageOf(error)})`);
   };
   try {
-    subscription = from(catalog$).subscribe({ next: takeSafely, error: fault, complete: () => end('ended') });
+    subscription = from(items$).subscribe({ next: takeSafely, error: fault, complete: () => end('ended') });
   } catch (error) {
     fault(error);
   }

@@ -8,6 +8,10 @@
 export { createHost, createThread } from './host.ts';
 export { createCatalogBuilder, withServers } from './catalog/builder.ts';
 export type { CatalogBuilder, ServerSet } from './catalog/builder.ts';
+export { createEnvironments } from './catalog/environments.ts';
+export type { EnvironmentRegistry } from './catalog/environments.ts';
+export { commandLauncher, localLauncher } from './catalog/launchers.ts';
+export type { CommandLauncherOptions } from './catalog/launchers.ts';
 export { pluginAttributions, toRuntimeServers } from './catalog/projection.ts';
 export { isAllowed } from './catalog/requirements.ts';
 export { createApprovalMemory, rememberChoices } from './domain/approval-memory.ts';
@@ -28,6 +32,7 @@ export type {
   Clock,
   CloseOptions,
   ElicitationReviewer,
+  Environments,
   Host,
   HostOptions,
   InspectionFrame,
@@ -92,6 +97,15 @@ export type {
   SourceKind,
   TextRule,
 } from './domain/catalog.ts';
+export type {
+  EnvironmentState,
+  EnvironmentStates,
+  LaunchCommand,
+  Launcher,
+  LaunchRequest,
+  Place,
+  SelectedRoot,
+} from './domain/environment.ts';
 export type { CallErrorOutcome, ErrorCode, ErrorDetails, Failure, Issue } from './domain/errors.ts';
 export type {
   CallEndedEvent,

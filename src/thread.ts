@@ -22,7 +22,6 @@ import { provideThread } from './actors/provide.ts';
 import { transportOf } from './actors/identity.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
-import { toRuntimeServers } from './catalog/projection.ts';
 import { checkPolicy, checkTimeout, sandboxStateOf } from './check-arguments.ts';
 import { systemClock } from './clock.ts';
 import type { Catalog } from './domain/catalog.ts';
@@ -32,7 +31,7 @@ import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts'
 import { HoldfastError, messageOf } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
-import { followCatalog, isCatalogStream } from './follow-catalog.ts';
+import { followCatalog } from './follow-catalog.ts';
 import type { FollowedCatalog } from './follow-catalog.ts';
 import { createInspectorBridge } from './inspector/bridge.ts';
 import { openLink } from './mcp/open-link.ts';
@@ -42,6 +41,7 @@ import { outcomeOf } from './machines/router.ts';
 import type { RouterActorRef } from './machines/router.ts';
 import { runtimeId, stepSystemId } from './machines/thread.ts';
 import type { ThreadActorRef } from './machines/thread.ts';
+import { checkServersGivenOnce, firstServers, ServerProjection } from './server-projection.ts';
 import { ServerRequester } from './server-requests.ts';
 import type { SendRequest } from './server-requests.ts';
 import { createStep, newCall, plannedServer, requestInput } from './step.ts';
@@ -73,6 +73,7 @@ class LiveThread extends ServerRequester implements Thread {
   readonly #readyTimeoutMs: number;
   readonly #closed: Promise<void>;
   #router: RouterActorRef | undefined;
+  readonly #projection: ServerProjection;
   #catalog: FollowedCatalog | undefined;
   #generations = 0;
   #steps = 0;
@@ -129,20 +130,23 @@ class LiveThread extends ServerRequester implements Thread {
     this.#root.start();
     const router = actorOf(this.#root.system, 'router');
     if (isRouter(router)) this.#router = router;
+    this.#projection = new ServerProjection(options.environments);
     this.#begin(options);
   }
 
   /** Asks for the first runtime, and follows the catalog that names the next ones. */
   #begin(options: ThreadOptions): void {
-    const { catalog } = options;
-    if (catalog === undefined || !isCatalogStream(catalog)) {
+    const { redactor, facts, publications } = this.#effects;
+    const bases$ = this.#projection.basesOf(options);
+    if (bases$ === undefined) {
       // Who waits for the first runtime hears of its failure; nobody has to.
-      this.#replace(runtimeServers(options), 'settled').catch(() => undefined);
+      this.#replace(this.#projection.now(firstServers(options)), 'settled').catch(() => undefined);
       return;
     }
-    const { redactor, facts, publications } = this.#effects;
     for (const secret of options.secrets ?? []) redactor.add(secret);
-    this.#catalog = followCatalog(catalog, {
+    const inputs$ = this.#projection.inputs(bases$, (message) => facts.warn('environment_failed', message));
+    this.#catalog = followCatalog(inputs$, {
+      project: (input) => this.#projection.project(input),
       replace: (next) => this.#replace(next, 'settled'),
       warn: (message) => facts.warn('catalog_failed', message),
       fail: (error) => publications.rejected(0, error),
@@ -195,10 +199,11 @@ class LiveThread extends ServerRequester implements Thread {
     if (this.#isClosing) throw closedError();
     if (options.signal?.aborted === true) throw abortedError('The replacement');
     const { signal } = options;
-    const next = 'catalog' in given ? toRuntimeServers(given.catalog) : given;
+    const next = this.#projection.now(given);
     const generation = this.#generations + 1;
     const publication = this.#replace(next, options.publish ?? 'settled');
     this.#catalog?.note(next, publication);
+    this.#projection.rebase(given);
     if (signal === undefined) return publication;
     const onAbort = (): void => {
       this.#effects.publications.cancelled(generation, abortedError('The replacement'));
@@ -379,20 +384,4 @@ function usedOnceError(name: string): HoldfastError {
     'unsupported',
     `Expected server "${name}" to be one that can be started again, and it is a transport you gave, which is used once. Replace the runtime with a new transport.`,
   );
-}
-
-function checkServersGivenOnce({ catalog, servers, misconfigured }: ThreadOptions): void {
-  if (catalog === undefined || (servers === undefined && misconfigured === undefined)) return;
-  throw new HoldfastError(
-    'invalid_argument',
-    'Expected "catalog" or "servers", got both. Register the servers with the catalog.',
-  );
-}
-
-function runtimeServers(options: ThreadOptions): RuntimeServers {
-  const { servers = {}, misconfigured = {}, disabled = {}, provenance = {}, secrets = [], catalog } = options;
-  if (catalog === undefined || isCatalogStream(catalog))
-    return { servers, misconfigured, disabled, provenance, secrets };
-  const resolved = toRuntimeServers(catalog);
-  return { ...resolved, secrets: [...(resolved.secrets ?? []), ...secrets] };
 }

@@ -1,6 +1,7 @@
 /** What makes two configurations of a server the same connection (SPEC RT-5). */
 import { createHash } from 'node:crypto';
 import type { ServerConfig } from '../domain/config.ts';
+import type { Place } from '../domain/environment.ts';
 import { isRecord } from '../domain/json.ts';
 import type { TransportKind } from '../domain/snapshot.ts';
 
@@ -24,9 +25,14 @@ const defaultsOfIdentity: Readonly<Record<string, unknown>> = { environment: 'lo
 const references = new WeakMap<object, number>();
 let referenceCount = 0;
 
-/** A digest of everything that makes a connection: equal digests, one connection. Holds no secret. */
-export function identityOf(server: string, config: ServerConfig): string {
+/**
+ * A digest of everything that makes a connection: equal digests, one connection. Holds no secret.
+ *
+ * `place` is where a server of another environment starts: the environment's id is in its configuration, the handle here.
+ */
+export function identityOf(server: string, config: ServerConfig, place?: Place): string {
   const relevant: Record<string, unknown> = { ...defaultsOfIdentity };
+  if (place !== undefined) relevant['place'] = 'handle' in place ? place.handle : null;
   for (const [key, value] of Object.entries<unknown>({ ...config })) {
     if (value === undefined || viewOnly.has(key)) continue;
     relevant[key] = isReference(key) && isObject(value) ? referenceOf(value) : value;

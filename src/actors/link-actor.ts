@@ -132,11 +132,12 @@ class LinkAttempt {
   }
 
   #open(): Promise<Link> {
-    const { server, config, identity } = this.#connection;
+    const { server, config, identity, place } = this.#connection;
     const verdict = this.#ports.verdicts.get(identity);
     return this.#ports.openLink({
       server,
       config,
+      ...(place === undefined ? {} : { place }),
       offer: this.#ports.offer,
       signal: this.#controller.signal,
       timeoutMs: config.startTimeoutMs ?? defaults.startTimeoutMs,

@@ -11,6 +11,7 @@
 import type { RuntimeServers } from '../api.ts';
 import type { ServerProvenance } from '../domain/catalog.ts';
 import type { MisconfiguredServer, ServerConfig } from '../domain/config.ts';
+import type { Place } from '../domain/environment.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { Inventory, Link } from '../domain/link.ts';
 import type { ServerState } from '../domain/snapshot.ts';
@@ -26,6 +27,8 @@ export interface PlannedServer {
   readonly server: string;
   readonly config: ServerConfig;
   readonly identity: string;
+  /** Where its process starts, if that is not this machine. */
+  readonly place: Place | undefined;
   readonly provenance: ServerProvenance;
   /** Set once its runtime has begun. */
   connection: LiveConnection | undefined;
@@ -48,6 +51,7 @@ export interface LiveConnection {
   readonly server: string;
   readonly identity: string;
   readonly origin: string;
+  readonly place: Place | undefined;
   /** The newest configuration of this identity: view-only settings may differ between runtimes. */
   config: ServerConfig;
   /** As the newest runtime says. */
@@ -100,15 +104,18 @@ export class Servers {
   }
 
   /** Notes what a runtime will name. Starts nothing. */
-  plan(generation: number, { servers, misconfigured = {}, disabled = {}, provenance = {} }: RuntimeServers): void {
+  plan(generation: number, next: RuntimeServers): void {
+    const { servers, misconfigured = {}, disabled = {}, provenance = {} } = next;
     const origins = new Map(Object.entries(provenance));
+    const places = new Map(Object.entries(next.places ?? {}));
     const planned = new Map<string, PlannedServer>();
     for (const [server, given] of Object.entries(servers)) {
       const config = Object.hasOwn(disabled, server) ? { ...given, enabled: false } : given;
       planned.set(server, {
         server,
         config,
-        identity: identityOf(server, config),
+        identity: identityOf(server, config, places.get(server)),
+        place: places.get(server),
         provenance: origins.get(server) ?? {},
         connection: undefined,
       });
@@ -214,12 +221,13 @@ export class Servers {
     return connection;
   }
 
-  #open({ server, config, identity, provenance }: PlannedServer): LiveConnection {
+  #open({ server, config, identity, place, provenance }: PlannedServer): LiveConnection {
     this.#count += 1;
     const connection: LiveConnection = {
       id: `connection-${String(this.#count)}`,
       server,
       identity,
+      place,
       origin: originOf(config),
       config,
       provenance,

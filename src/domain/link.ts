@@ -5,6 +5,7 @@
  * retries of calls, no policy. It never throws from a callback and never calls back after `close()` resolved.
  */
 import type { ServerConfig } from './config.ts';
+import type { Place } from './environment.ts';
 import type { Failure } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { Era, ServerInfo, TransportKind } from './snapshot.ts';
@@ -25,6 +26,8 @@ export interface ClientOffer {
 export interface OpenLinkOptions {
   readonly server: string;
   readonly config: ServerConfig;
+  /** Where its process starts, if that is not this machine. */
+  readonly place?: Place;
   readonly offer: ClientOffer;
   /** From a verdict cache; absent: probe when `config.protocol` is `auto`. */
   readonly verdict?: EraVerdict;

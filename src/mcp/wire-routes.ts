@@ -1,5 +1,7 @@
 /** From a server's configuration to the transports that can reach it. */
 import type { HttpServer, ServerSettings, StdioServer } from '../domain/config.ts';
+import type { LaunchCommand, Place } from '../domain/environment.ts';
+import { HoldfastError } from '../domain/errors.ts';
 import type { OpenLinkOptions } from '../domain/link.ts';
 import type { TransportKind } from '../domain/snapshot.ts';
 import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
@@ -30,8 +32,8 @@ export type WireRoutes = readonly [WireRoute, WireRoute?];
  *
  * @throws HoldfastError `server_misconfigured` for a variable that is not set.
  */
-export function routesOf({ config, server }: OpenLinkOptions, isHurried: () => boolean): WireRoutes {
-  if ('command' in config) return [stdioRoute(config, isHurried)];
+export function routesOf({ config, server, place }: OpenLinkOptions, isHurried: () => boolean): WireRoutes {
+  if ('command' in config) return [stdioRoute(launchOf(server, config, place), isHurried)];
   if ('inMemory' in config) {
     return [
       { kind: 'in-memory', repeatable: true, open: (listener) => createInMemoryTransport(config.inMemory, listener) },
@@ -43,14 +45,7 @@ export function routesOf({ config, server }: OpenLinkOptions, isHurried: () => b
   return httpRoutes(server, config);
 }
 
-function stdioRoute(config: StdioServer & ServerSettings, isHurried: () => boolean): WireRoute {
-  const { command, args, cwd } = config;
-  const launch = {
-    command,
-    ...(args === undefined ? {} : { args }),
-    env: { ...handedOn(config), ...config.env },
-    ...(cwd === undefined ? {} : { cwd }),
-  };
+function stdioRoute(launch: LaunchCommand, isHurried: () => boolean): WireRoute {
   const patient = (listener: WireListener): StdioTransportOptions => ({
     ...launch,
     listener,
@@ -65,6 +60,15 @@ function stdioRoute(config: StdioServer & ServerSettings, isHurried: () => boole
     open: (listener) => createStdioTransport(patient(listener)),
     sibling: (listener) => createStdioTransport({ ...launch, listener, graceMs: graceMs.hurried }),
   };
+}
+
+/** The process to start here: the server itself, or what leads to it in its environment. */
+function launchOf(server: string, config: StdioServer & ServerSettings, place: Place | undefined): LaunchCommand {
+  const { command, args = [], env = {}, envFrom = {}, cwd } = config;
+  if (place === undefined)
+    return { command, args, env: { ...handedOn(config), ...env }, ...(cwd === undefined ? {} : { cwd }) };
+  if ('problem' in place) throw new HoldfastError('server_unavailable', `Server "${server}": ${place.problem}`);
+  return place.launcher.launch({ command, args, env, envFrom, ...(cwd === undefined ? {} : { cwd }) });
 }
 
 /** The variables of this machine that a server running on it is given. */

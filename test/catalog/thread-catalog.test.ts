@@ -1,7 +1,7 @@
 /** A thread whose servers come from a catalog, once or as a stream. */
 import { EMPTY, Observable, Subject, of, throwError } from 'rxjs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createCatalogBuilder, createThread } from '../../src/index.ts';
+import { commandLauncher, createCatalogBuilder, createEnvironments, createThread } from '../../src/index.ts';
 import type { Catalog, RuntimeServers, ServerMap, Thread } from '../../src/index.ts';
 import { isSameProjection, toRuntimeServers } from '../../src/catalog/projection.ts';
 import { scriptedServer, stdioServerConfig } from '../../src/testing/index.ts';
@@ -119,7 +119,10 @@ describe('variables handed on', () => {
       envFrom: { ALIAS: 'SEEDED', OWN: 'SEEDED', UNSET: 'NO_SUCH_VARIABLE' },
       env: { OWN: 'own' },
     };
-    await using thread = createThread({ servers: { here: config, there: { ...config, environment: 'elsewhere' } } });
+    const environments = createEnvironments();
+    environments.ready('elsewhere', { handle: 'one', launcher: commandLauncher({ prefix: ['env'] }) });
+    const there = { ...config, environment: 'elsewhere' };
+    await using thread = createThread({ servers: { here: config, there }, environments });
     await using step = await thread.beginStep();
     const read = async (name: string): Promise<unknown> =>
       JSON.parse(textOf(await step.callTool(`mcp__${name}__env`, { names: [...variables, 'OWN'] })));

@@ -19,7 +19,7 @@ const layers: Readonly<Record<string, Layer>> = {
   'api.ts': { sources: ['domain'], packages: ['rxjs'], node: false },
   mcp: { sources: ['domain'], packages: ['@modelcontextprotocol/', 'undici', 'eventsource-parser', 'zod'], node: true },
   actors: { sources: ['domain', 'machines', 'mcp', 'api.ts'], packages: ['xstate', 'rxjs'], node: true },
-  catalog: { sources: ['domain', 'config', 'api.ts'], packages: [], node: true },
+  catalog: { sources: ['domain', 'config', 'api.ts'], packages: ['rxjs'], node: true },
   config: {
     sources: ['domain', 'catalog/plugin-config.ts'],
     packages: ['chokidar', 'json5', 'jsonc-parser', 'rxjs', 'smol-toml', 'yaml', 'zod'],

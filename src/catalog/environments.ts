@@ -1,0 +1,89 @@
+/** The environments of a host: what is known of each, told whenever it changes (SPEC CA-7). */
+import { BehaviorSubject, distinctUntilChanged } from 'rxjs';
+import type { Environments, RuntimeServers } from '../api.ts';
+import type { EnvironmentState, EnvironmentStates, Launcher, Place, SelectedRoot } from '../domain/environment.ts';
+import type { ServerConfig } from '../domain/config.ts';
+
+/** Environments whose states are set by hand. */
+export interface EnvironmentRegistry extends Environments {
+  /** What is known now. */
+  readonly states: EnvironmentStates;
+  starting(id: string): void;
+  /** With the handle of before nothing changes: its servers stay. */
+  ready(id: string, place: { readonly handle: string; readonly launcher: Launcher }): void;
+  /** `reason` is a sentence. */
+  failed(id: string, reason: string): void;
+  /** Forgets an environment. */
+  remove(id: string): void;
+}
+
+/**
+ * Makes an empty registry.
+ *
+ * @example
+ * const environments = createEnvironments({ roots: [{ plugin, environment: 'box', path: '/plugins/docs' }] });
+ * const thread = createThread({ environments });
+ * environments.starting('box');
+ * environments.ready('box', { handle: container.id, launcher: commandLauncher({ prefix: ['docker', 'exec', '-i', container.id] }) });
+ */
+export function createEnvironments(options: { readonly roots?: readonly SelectedRoot[] } = {}): EnvironmentRegistry {
+  const states$ = new BehaviorSubject<EnvironmentStates>({});
+  const set = (id: string, state: EnvironmentState): void => {
+    if (!isSameState(stateOf(states$.value, id), state)) states$.next({ ...states$.value, [id]: state });
+  };
+  return {
+    states$: states$.pipe(distinctUntilChanged()),
+    roots: options.roots ?? [],
+    get states() {
+      return states$.value;
+    },
+    starting: (id) => set(id, { kind: 'starting' }),
+    ready: (id, { handle, launcher }) => set(id, { kind: 'ready', handle, launcher }),
+    failed: (id, reason) => set(id, { kind: 'failed', reason }),
+    remove(id) {
+      if (stateOf(states$.value, id) === undefined) return;
+      states$.next(Object.fromEntries(Object.entries(states$.value).filter(([known]) => known !== id)));
+    },
+  };
+}
+
+/** What is known of an environment; `undefined` for one nobody named. */
+export function stateOf(states: EnvironmentStates, id: string): EnvironmentState | undefined {
+  return Object.hasOwn(states, id) ? states[id] : undefined;
+}
+
+/** The same servers, each process of another environment with the place it starts in, or the reason it cannot. */
+export function placeServers(next: RuntimeServers, states: EnvironmentStates): RuntimeServers {
+  const places = Object.entries(next.servers).flatMap(([name, config]) => {
+    const environment = environmentOf(config);
+    return environment === undefined ? [] : [[name, placeIn(environment, stateOf(states, environment))] as const];
+  });
+  return places.length === 0 ? next : { ...next, places: Object.fromEntries(places) };
+}
+
+function environmentOf(config: ServerConfig): string | undefined {
+  return 'command' in config && config.environment !== 'local' ? config.environment : undefined;
+}
+
+function placeIn(environment: string, state: EnvironmentState | undefined): Place {
+  switch (state?.kind) {
+    case 'ready':
+      return { handle: state.handle, launcher: state.launcher };
+    case 'starting':
+      return {
+        problem: `Expected environment "${environment}" to be ready, and it is starting. The server starts with it.`,
+      };
+    case 'failed':
+      return { problem: `Expected environment "${environment}" to be ready, and it failed: ${state.reason}` };
+    case undefined:
+      return {
+        problem: `Expected a known environment, got "${environment}". Name it in "environments", or use "local".`,
+      };
+  }
+}
+
+function isSameState(a: EnvironmentState | undefined, b: EnvironmentState): boolean {
+  if (a?.kind !== b.kind) return false;
+  if (a.kind === 'ready' && b.kind === 'ready') return a.handle === b.handle;
+  return a.kind !== 'failed' || b.kind !== 'failed' || a.reason === b.reason;
+}
