@@ -2,6 +2,7 @@
 import { confirm, isCancel, log, multiselect, note, select, text } from '@clack/prompts';
 import type { ElicitationAnswer, Issue, Json, JsonObject, PendingElicitation } from '../../index.ts';
 import { oneLine, plain, type Terminal } from '../terminal.ts';
+import { approvalChoices, approvalLines } from './approval.ts';
 import { type Field, fieldsOf, numberProblem } from './fields.ts';
 
 /** What the person decided. `later` leaves the question open; `interrupted` is Ctrl-C or Escape. */
@@ -40,7 +41,7 @@ export async function askPerson(elicitation: PendingElicitation, options: FormOp
     case 'url':
       return put([{ value: 'accept', label: 'I opened it: go on' }, decline, cancel], () => ({ action: 'accept' }));
     case 'approval':
-      return put([{ value: 'once', label: 'Approve this call' }, decline], (remember) => ({
+      return put([...approvalChoices(elicitation.params), decline], (remember) => ({
         action: 'accept',
         content: { remember },
       }));
@@ -55,7 +56,12 @@ function bodyOf(elicitation: PendingElicitation): string {
     lines.push('', `url   ${plain(elicitation.url)}`, `host  ${plain(elicitation.host ?? '')}`);
   if (elicitation.hostUnicode !== undefined) lines.push(`      shown elsewhere as ${plain(elicitation.hostUnicode)}`);
   if (elicitation.url !== undefined) lines.push('', 'Open it yourself, if you trust the host.');
-  if (elicitation.params !== undefined) lines.push('', plain(JSON.stringify(elicitation.params, null, 2)));
+  if (elicitation.params !== undefined)
+    lines.push(
+      ...(elicitation.kind === 'approval'
+        ? approvalLines(elicitation.params)
+        : ['', plain(JSON.stringify(elicitation.params, null, 2))]),
+    );
   return lines.join('\n');
 }
 
