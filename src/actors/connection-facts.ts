@@ -13,9 +13,13 @@ export function connectionChanged(effects: Effects, context: ConnectionContext, 
   const { servers, facts } = effects;
   const connection = servers.connection(context.input.connection);
   if (connection === undefined) return;
+  const failure = context.failure ?? undefined;
+  const isNews = !connection.told || connection.state !== state || connection.failure !== failure;
+  connection.told = true;
   connection.state = state;
-  connection.failure = context.failure ?? undefined;
-  facts.tell({
+  connection.failure = failure;
+  if (isNews)
+    facts.tell({
     type: 'server.changed',
     server: connection.server,
     connection: connection.id,

@@ -142,7 +142,7 @@ export function createEffects(options: EffectsOptions): Effects {
     publications,
     openLink: options.openLink,
     verdicts: options.verdicts,
-    offer: { sampling: options.sampling !== undefined, roots: options.roots !== undefined },
+    offer: { sampling: options.sampling !== undefined, roots: true },
     random: Math.random,
     outcomes: new Map(),
     roots: options.roots ?? [],

@@ -79,6 +79,7 @@ class LinkAttempt {
   readonly #controller = new AbortController();
   readonly #stopped: Promise<void>;
   #isStopped = false;
+  #closed: Promise<void> | undefined;
   #link: Link | undefined;
   #isListing = false;
   #listAgain = false;
@@ -98,6 +99,8 @@ class LinkAttempt {
     this.#isStopped = true;
     this.#controller.abort();
     if (this.#connection.link === this.#link) this.#connection.link = undefined;
+    // Its calls end first: what they asked ends with them, and none of them goes on for a moment.
+    if (this.#link !== undefined) this.#closed = this.#end(this.#link);
     this.#endQuestions();
   }
 
@@ -128,7 +131,7 @@ class LinkAttempt {
     }
     this.#opened(this.#link);
     await this.#stopped;
-    await this.#end(this.#link);
+    await (this.#closed ?? this.#end(this.#link));
   }
 
   #open(): Promise<Link> {

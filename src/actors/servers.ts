@@ -63,6 +63,8 @@ export interface LiveConnection {
   closing: boolean;
   /** Why the candidate was dropped that alone named it (EL-3). */
   discarded: string | undefined;
+  /** Its state was told as a fact at least once. */
+  told: boolean;
   state: ServerState;
   failure: Failure | undefined;
   link: Link | undefined;
@@ -235,6 +237,7 @@ export class Servers {
       released: 0,
       closing: false,
       discarded: undefined,
+      told: false,
       state: 'starting',
       failure: undefined,
       link: undefined,
