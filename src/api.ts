@@ -234,7 +234,7 @@ export interface Thread extends ServerRequests, AsyncDisposable {
 
 /** What the threads of one process share. */
 export interface Host extends AsyncDisposable {
-  createThread(options: ThreadOptions): Thread;
+  createThread(options?: ThreadOptions): Thread;
   /** Closes every thread. */
   close(): Promise<void>;
 }

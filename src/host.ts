@@ -24,7 +24,7 @@ export function createHost(options: HostOptions = {}): Host {
     await Promise.all([...threads].map((thread) => thread.close()));
   };
   return {
-    createThread(given) {
+    createThread(given = {}) {
       const merged: ThreadOptions = {
         ...given,
         limits: { ...options.limits, ...given.limits },
@@ -50,7 +50,7 @@ export function createHost(options: HostOptions = {}): Host {
 }
 
 /** Makes one thread with a private host. */
-export function createThread(options: ThreadOptions): Thread {
+export function createThread(options: ThreadOptions = {}): Thread {
   return createHost().createThread(options);
 }
 

@@ -23,12 +23,14 @@ import { transportOf } from './actors/identity.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { checkPolicy, checkTimeout, sandboxStateOf } from './check-arguments.ts';
+import { checkServers } from './check-servers.ts';
 import { systemClock } from './clock.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { defaults } from './domain/config.ts';
 import type { Policy } from './domain/config.ts';
 import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
+import { isRecord } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import { followCatalog } from './follow-catalog.ts';
@@ -84,6 +86,7 @@ class LiveThread extends ServerRequester implements Thread {
   constructor(options: ThreadOptions, shared: SharedParts) {
     super();
     checkServersGivenOnce(options);
+    if (options.servers !== undefined) checkServers(options.servers);
     this.id = options.id ?? randomUUID();
     const clock = options.clock ?? systemClock;
     const limits = options.limits ?? {};
@@ -198,6 +201,7 @@ class LiveThread extends ServerRequester implements Thread {
   ): Promise<Publication> {
     if (this.#isClosing) throw closedError();
     if (options.signal?.aborted === true) throw abortedError('The replacement');
+    if (!isRecord(given) || !('catalog' in given)) checkServers(isRecord(given) ? given.servers : given);
     const { signal } = options;
     const next = this.#projection.now(given);
     const generation = this.#generations + 1;

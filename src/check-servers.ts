@@ -1,0 +1,97 @@
+/** Checks the servers a caller gives, where types cannot: one bad field is named, by its path, before anything starts. */
+import { approvalModes, httpTransports, protocolModes } from './domain/config.ts';
+import { HoldfastError } from './domain/errors.ts';
+import type { Issue } from './domain/errors.ts';
+import { isRecord, shown } from './domain/json.ts';
+
+type Check = (value: unknown) => string | undefined;
+
+const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'a non-empty string');
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
+const texts: Check = (value) =>
+  Array.isArray(value) && value.every((entry) => typeof entry === 'string') ? undefined : 'a list of strings';
+const textMap: Check = (value) =>
+  isRecord(value) && Object.values(value).every((entry) => typeof entry === 'string')
+    ? undefined
+    : 'an object of strings';
+const milliseconds: Check = (value) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value < 2 ** 31
+    ? undefined
+    : 'whole milliseconds from 1 to 2147483647';
+const record: Check = (value) => (isRecord(value) ? undefined : 'an object');
+const oneOf = (values: readonly unknown[]): Check => {
+  const wanted = values.map((value) => JSON.stringify(value)).join(', ');
+  return (value) => (values.includes(value) ? undefined : `one of ${wanted}`);
+};
+
+const checks: Readonly<Record<string, Check>> = {
+  command: text,
+  args: texts,
+  env: textMap,
+  envFrom: textMap,
+  cwd: text,
+  url: text,
+  headers: textMap,
+  headersFrom: textMap,
+  bearerTokenVariable: text,
+  oauth: record,
+  inMemory: (value) => (typeof value === 'function' ? undefined : 'a function that makes a server'),
+  enabled: flag,
+  required: flag,
+  environment: text,
+  protocol: oneOf(protocolModes),
+  parallel: flag,
+  serialize: flag,
+  startTimeoutMs: milliseconds,
+  callTimeoutMs: milliseconds,
+  maxPauseMs: milliseconds,
+  retry: oneOf(['never', 'idempotent']),
+  approval: oneOf(approvalModes),
+  tools: record,
+};
+
+const httpTransport = oneOf(httpTransports);
+
+/**
+ * Checks a map of server name to configuration.
+ *
+ * @throws HoldfastError `config_invalid` with every issue: all of the map is good, or none of it is used.
+ */
+export function checkServers(servers: unknown): void {
+  if (!isRecord(servers))
+    throw invalid([{ path: '', message: `Expected an object of servers, got ${shown(servers)}.` }]);
+  const issues = Object.entries(servers).flatMap(([name, config]) => issuesOf(name, config));
+  if (issues.length > 0) throw invalid(issues);
+}
+
+function issuesOf(name: string, config: unknown): readonly Issue[] {
+  const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  if (!isRecord(config)) return [{ path, message: `Expected an object, got ${shown(config)}.` }];
+  const kinds = ['command', 'url', 'inMemory'].filter((kind) => config[kind] !== undefined);
+  if (isRecord(config['transport'])) kinds.push('transport');
+  const issues: Issue[] = [];
+  if (kinds.length !== 1) {
+    const got = kinds.length === 0 ? 'none of them' : kinds.map((kind) => `"${kind}"`).join(' and ');
+    issues.push({
+      path,
+      message: `Expected exactly one of "command", "url", "inMemory" or a "transport", got ${got}.`,
+    });
+  }
+  for (const [field, value] of Object.entries(config)) {
+    const check = field === 'transport' ? transportCheck(config) : checks[field];
+    const wanted = value === undefined ? undefined : check?.(value);
+    if (wanted !== undefined)
+      issues.push({ path: `${path}/${field}`, message: `Expected ${wanted}, got ${shown(value)}.` });
+  }
+  return issues;
+}
+
+function transportCheck(config: Readonly<Record<string, unknown>>): Check | undefined {
+  return config['url'] === undefined ? record : httpTransport;
+}
+
+function invalid(issues: readonly Issue[]): HoldfastError {
+  const said = issues.slice(0, 5).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const more = issues.length > said.length ? ` And ${String(issues.length - said.length)} more.` : '';
+  return new HoldfastError('config_invalid', `The servers cannot be used. ${said.join(' ')}${more}`, { issues });
+}
