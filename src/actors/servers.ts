@@ -51,7 +51,8 @@ export interface LiveConnection {
   readonly server: string;
   readonly identity: string;
   readonly origin: string;
-  readonly place: Place | undefined;
+  /** As the newest runtime says: the same place, or still none. */
+  place: Place | undefined;
   /** The newest configuration of this identity: view-only settings may differ between runtimes. */
   config: ServerConfig;
   /** As the newest runtime says. */
@@ -214,6 +215,7 @@ export class Servers {
     );
     const connection = known ?? this.#open(planned);
     connection.config = planned.config;
+    connection.place = planned.place;
     connection.provenance = planned.provenance;
     connection.generations.add(generation);
     connection.discarded = undefined;
