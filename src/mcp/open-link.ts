@@ -31,15 +31,21 @@ import { modernRevision } from './wire.ts';
  */
 export const openLink: OpenLink = async (options) => {
   const deadline = new Deadline(options);
+  try {
+    return await startWithin(options, deadline);
+  } finally {
+    deadline.end();
+  }
+};
+
+async function startWithin(options: OpenLinkOptions, deadline: Deadline): Promise<Link> {
   const start = new LinkStart(options, deadline);
   try {
     return await handOver(await start.run(), deadline.signal);
   } catch (error) {
     throw start.errorOf(error);
-  } finally {
-    deadline.end();
   }
-};
+}
 
 async function handOver(link: LiveLink, signal: AbortSignal): Promise<Link> {
   try {

@@ -1,7 +1,7 @@
 /** From a server's configuration to the transports that can reach it. */
 import type { HttpServer, ServerSettings, StdioServer } from '../domain/config.ts';
 import type { LaunchCommand, Place } from '../domain/environment.ts';
-import { HoldfastError } from '../domain/errors.ts';
+import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { OpenLinkOptions } from '../domain/link.ts';
 import type { TransportKind } from '../domain/snapshot.ts';
 import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
@@ -68,7 +68,16 @@ function launchOf(server: string, config: StdioServer & ServerSettings, place: P
   if (place === undefined)
     return { command, args, env: { ...handedOn(config), ...env }, ...(cwd === undefined ? {} : { cwd }) };
   if ('problem' in place) throw new HoldfastError('server_unavailable', `Server "${server}": ${place.problem}`);
-  return place.launcher.launch({ command, args, env, envFrom, ...(cwd === undefined ? {} : { cwd }) });
+  try {
+    return place.launcher.launch({ command, args, env, envFrom, ...(cwd === undefined ? {} : { cwd }) });
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    throw new HoldfastError(
+      'server_unavailable',
+      `Server "${server}": expected its environment to say how it starts there, got: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
 }
 
 /** The variables of this machine that a server running on it is given. */
