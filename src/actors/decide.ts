@@ -1,10 +1,11 @@
 /** What policy and reviewer make of a question, read together at the moment it is asked (SPEC EL-6, ER-4). */
-import type { ElicitationReviewer, SamplingHandler } from '../api.ts';
+import type { Clock, ElicitationReviewer, SamplingHandler } from '../api.ts';
 import { checkAnswer } from '../domain/answer.ts';
 import type { ElicitationPolicy, Policy } from '../domain/config.ts';
 import type { ElicitationAnswer, PendingElicitation } from '../domain/elicitation.ts';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import { isEmptyForm } from '../domain/form-schema.ts';
+import { timeOf } from '../domain/question.ts';
 import type { Question } from '../domain/question.ts';
 import type { Decision } from '../machines/elicitation.ts';
 import type { Approvals } from './approvals.ts';
@@ -50,6 +51,29 @@ export async function decideQuestion(question: Question, ports: DecisionPorts): 
   if (kind === 'sampling' && typeof sampling === 'function') return sample(elicitation, sampling, ports);
   return { kind: 'show', elicitation };
 }
+
+/** Gives who decides no more time than the person would have (EL-7); what it returns ends the limit. */
+export function limitDecision(
+  { elicitation: { expiresAt } }: Question,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  expire: (reason: string) => void,
+): () => void {
+  if (expiresAt === undefined) return nothing;
+  const timer = clock.setTimeout(
+    () => {
+      expire('nobody answered in time');
+    },
+    Math.max(0, timeOf(expiresAt) - clock.now()),
+  );
+  const end = (): void => {
+    clock.clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  };
+  signal.addEventListener('abort', end);
+  return end;
+}
+
+function nothing(): void {}
 
 type Answered = Extract<Decision, { kind: 'answer' }>;
 

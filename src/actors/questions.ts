@@ -24,7 +24,7 @@ import type { CallInput } from '../machines/call-context.ts';
 import type { Decision } from '../machines/elicitation.ts';
 import type { Approvals } from './approvals.ts';
 import type { CallRecord, Calls } from './calls.ts';
-import { decideQuestion, policyFor } from './decide.ts';
+import { decideQuestion, limitDecision, policyFor } from './decide.ts';
 import type { Authority } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { PendingList } from './pending-list.ts';
@@ -247,12 +247,17 @@ export class Questions {
     const { approvals, facts, clock } = this.#ports;
     // Nobody is asked about what is gone by then; what is decided of it is never heard.
     if (signal.aborted) return { decision: { kind: 'show' }, at: clock.now() };
+    const { token } = question.elicitation;
+    const done = limitDecision(question, { clock, signal }, (reason) => {
+      this.#send(token, { type: 'elicitation.expire', reason, at: clock.now() });
+    });
     const decision = await decideQuestion(question, {
       authority: this.#ports.authority(),
       approvals,
       signal,
       warn: (code, message) => facts.warn(code, message, question.elicitation.server),
     });
+    done();
     return { decision, at: clock.now() };
   }
 

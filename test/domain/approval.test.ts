@@ -85,3 +85,7 @@ test('PO-1 without any setting the fallback holds, also for names every object h
   expect(approvalMode({}, { command: 'x', tools: { perTool: {} } }, 'constructor', 'writes')).toBe('writes');
   expect(approvalMode({}, { command: 'x', tools: { perTool: {} } }, '__proto__', 'writes')).toBe('writes');
 });
+
+test('PO-1 a mode that is none asks for every call', () => {
+  for (const annotations of combinations) expect(needsApproval('aprove' as never, annotations)).toBe(true);
+});

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createHost, HoldfastError } from '../../../src/index.ts';
 import type { ElicitationAnswer, ReviewRequest } from '../../../src/index.ts';
-import { deferred, scriptedServer } from '../../../src/testing/index.ts';
+import { deferred, scriptedServer, SimulatedClock } from '../../../src/testing/index.ts';
 import { ada, answerOf, errorOf, textOf, watched } from '../elicitations/support.ts';
 
 test('EL-6 PO-1 a new policy holds for the calls and questions of steps that began before', async () => {
@@ -61,20 +61,21 @@ test('EL-6 the policy of a host lies under that of its threads, then and later',
   expect(textOf(await step.callTool('mcp__docs__echo', { text: 'hi' }))).toBe('hi');
 });
 
-test('PO-1 a mode that is none is refused, or asks: it never counts as one that asks less', async () => {
+test('PO-1 a mode that is none is refused, then and later', async () => {
   await using server = scriptedServer();
   const wrong = { approval: 'aprove' as never };
   await using host = createHost();
   expect(() => host.createThread({ servers: {}, policy: wrong })).toThrow(HoldfastError);
-  await using watch = watched({ servers: { docs: { ...server.config, ...wrong } } });
-  const { thread } = watch;
+  await using thread = host.createThread({ servers: { docs: server.config }, policy: { approval: 'prompt' } });
   expect(() => {
     thread.setPolicy(wrong);
   }).toThrow('Expected policy.approval to be one of "auto", "prompt", "approve", "writes", got "aprove".');
+  // What held before holds on.
+  thread.events$.subscribe((event) => {
+    if (event.type === 'elicitation.opened') void thread.respond(event.elicitation.token, { action: 'decline' });
+  });
   const step = await thread.beginStep();
-  const failed = errorOf(step.callTool('mcp__docs__readOnly'));
-  await thread.respond((await watch.nextQuestion()).token, { action: 'decline' });
-  expect(await failed).toMatchObject({ code: 'not_approved' });
+  expect(await errorOf(step.callTool('mcp__docs__readOnly'))).toMatchObject({ code: 'not_approved' });
 });
 
 test('EL-6 PO-1 approvals are refused for themselves, for the thread or for a server', async () => {
@@ -144,4 +145,58 @@ test('EL-6 PO-2 what was approved before is declined all the same where the poli
   thread.setPolicy({ approval: 'auto', elicitation: { approvals: false } });
   expect(await errorOf(step.callTool('mcp__docs__destructive'))).toMatchObject({ code: 'not_approved' });
   expect(server.calls()).toBe(1);
+});
+
+test('EL-6 EL-7 a reviewer that never answers is given no more time than the person', async () => {
+  const clock = new SimulatedClock();
+  await using server = scriptedServer();
+  const asked = [deferred(), deferred()] as const;
+  let reviews = 0;
+  let aborted = 0;
+  await using watch = watched({
+    servers: { docs: server.config },
+    policy: { elicitation: { unattendedMs: 1_000 } },
+    clock,
+    reviewer: (_, { signal }) => {
+      signal.addEventListener('abort', () => (aborted += 1));
+      asked[reviews === 0 ? 0 : 1].resolve();
+      reviews += 1;
+      return new Promise(() => undefined);
+    },
+  });
+  const { thread } = watch;
+  const step = await thread.beginStep();
+  const form = step.callTool('mcp__docs__ask');
+  await asked[0].promise;
+  clock.increment(1_000);
+  expect(answerOf(await form)).toMatchObject({ action: 'cancel' });
+  thread.setPolicy({ approval: 'prompt', elicitation: { unattendedMs: 1_000 } });
+  const call = errorOf(step.callTool('mcp__docs__echo'));
+  await asked[1].promise;
+  clock.increment(1_000);
+  expect(await call).toMatchObject({ code: 'not_approved', outcome: 'not-sent' });
+  expect([aborted, watch.of('elicitation.opened').length]).toEqual([2, 0]);
+  await step.end();
+  expect(clock.pendingCount).toBe(0);
+});
+
+test('EL-7 H10 a question that goes while its reviewer thinks leaves no timer', async () => {
+  const clock = new SimulatedClock();
+  await using server = scriptedServer();
+  const asked = deferred();
+  await using watch = watched({
+    servers: { docs: server.config },
+    policy: { approval: 'prompt', elicitation: { unattendedMs: 1_000 } },
+    clock,
+    reviewer: () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  const step = await watch.thread.beginStep();
+  const call = errorOf(step.callTool('mcp__docs__echo'));
+  await asked.promise;
+  await step.end();
+  expect(await call).toMatchObject({ code: 'aborted' });
+  expect(clock.pendingCount).toBe(0);
 });
