@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import { commandLauncher, type Launcher } from '../../../src/index.ts';
 
 /** What it takes: `unshare` and `nsenter` of util-linux, and the right to make user namespaces. */
-const isolation = ['--user', '--map-root-user', '--net', '--uts', '--mount'];
+const isolation = ['unshare', '--user', '--map-root-user', '--net', '--uts', '--mount'] as const;
 const entry = ['--user', '--preserve-credentials', '--net', '--uts', '--mount'];
 const setUp = 'mount -t tmpfs none "$1" && hostname box && echo up && exec cat > /dev/null';
 
@@ -26,7 +26,8 @@ export class SecondPlace implements AsyncDisposable {
   /** Makes one. Throws where this machine cannot: nothing is proven there, and that must show. */
   static async make(): Promise<SecondPlace> {
     const directory = mkdtempSync(join(tmpdir(), 'holdfast-place-'));
-    const holder = spawn('unshare', [...isolation, 'sh', '-c', setUp, 'sh', directory], { stdio: 'pipe' });
+    const [command, ...flags] = isolation;
+    const holder = spawn(command, [...flags, 'sh', '-c', setUp, 'sh', directory], { stdio: 'pipe' });
     const complaints: string[] = [];
     holder.stderr.on('data', (chunk: Buffer) => complaints.push(String(chunk)));
     const isUp = await Promise.race([
