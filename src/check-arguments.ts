@@ -1,7 +1,7 @@
 /** Checks what callers give, where types cannot: JavaScript callers, JSON lines, models. */
 import type { BeginStepOptions } from './api.ts';
 import { approvalModes } from './domain/config.ts';
-import type { Policy } from './domain/config.ts';
+import type { ApprovalMode, Policy } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import { isJsonObject, isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
@@ -30,13 +30,15 @@ export function checkCallArguments(tool: string, args: unknown): asserts args is
 }
 
 /** @throws HoldfastError `invalid_argument` for a mode that is none: it must not count as one that asks less. */
-export function checkPolicy({ approval }: Policy): void {
-  if (approval === undefined || approvalModes.includes(approval)) return;
-  const modes = approvalModes.map((mode) => `"${mode}"`).join(', ');
-  throw new HoldfastError(
-    'invalid_argument',
-    `Expected policy.approval to be one of ${modes}, got ${shown(approval)}.`,
-  );
+export function checkPolicy({ approval, approvalOverride }: Policy): void {
+  checkMode('approval', approval);
+  checkMode('approvalOverride', approvalOverride);
+}
+
+function checkMode(name: string, mode: ApprovalMode | undefined): void {
+  if (mode === undefined || approvalModes.includes(mode)) return;
+  const modes = approvalModes.map((each) => `"${each}"`).join(', ');
+  throw new HoldfastError('invalid_argument', `Expected policy.${name} to be one of ${modes}, got ${shown(mode)}.`);
 }
 
 /** A copy of the sandbox state a step is begun with. @throws HoldfastError `invalid_argument` unless it is a JSON object. */

@@ -42,7 +42,7 @@ export async function loadConfig(named: readonly string[], directory: string): P
 
 /** Puts the mode of the command line over the file's. */
 export function withApproval(policy: Policy | undefined, approval: ApprovalMode | undefined): Policy | undefined {
-  return approval === undefined ? policy : { ...policy, approval };
+  return approval === undefined ? policy : { ...policy, approvalOverride: approval };
 }
 
 /**

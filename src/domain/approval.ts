@@ -21,13 +21,17 @@ export function needsApproval(mode: ApprovalMode, annotations?: ToolAnnotations)
   return true;
 }
 
-/** The mode that holds for a tool, by its raw name: the tool's own, else its server's, else the thread's, else `fallback`. */
+/**
+ * The mode that holds for a tool, by its raw name: the policy's override, else the tool's own, else its server's, else the
+ * thread's, else `fallback`.
+ */
 export function approvalMode(
   policy: Policy | undefined,
   config: ServerConfig,
   rawTool: string,
   fallback: ApprovalMode,
 ): ApprovalMode {
+  if (policy?.approvalOverride !== undefined) return policy.approvalOverride;
   const perTool = config.tools?.perTool;
   const own = perTool !== undefined && Object.hasOwn(perTool, rawTool) ? perTool[rawTool]?.approval : undefined;
   return own ?? config.approval ?? policy?.approval ?? fallback;

@@ -147,7 +147,10 @@ export interface ElicitationPolicy {
 
 /** What is decided without the person, or asked of the person. */
 export interface Policy {
+  /** For servers and tools that set none of their own. */
   readonly approval?: ApprovalMode;
+  /** Wins over the modes of servers and tools as well: for what a person says at the start. */
+  readonly approvalOverride?: ApprovalMode;
   readonly elicitation?: ElicitationPolicy;
   /** Per-server overrides of `elicitation`, by raw server name. */
   readonly servers?: Readonly<Record<string, { readonly elicitation?: ElicitationPolicy }>>;

@@ -89,3 +89,12 @@ test('PO-1 without any setting the fallback holds, also for names every object h
 test('PO-1 a mode that is none asks for every call', () => {
   for (const annotations of combinations) expect(needsApproval('aprove' as never, annotations)).toBe(true);
 });
+
+test('PO-1 an override goes before all of them', () => {
+  const config: ServerConfig = {
+    command: 'x',
+    approval: 'approve',
+    tools: { perTool: { a: { approval: 'approve' } } },
+  };
+  expect(approvalMode({ approvalOverride: 'prompt', approval: 'writes' }, config, 'a', 'auto')).toBe('prompt');
+});
