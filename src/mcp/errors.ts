@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { CallErrorOutcome, ErrorCode, ErrorDetails } from '../domain/errors.ts';
+import { wasNeverSent } from './transports/exchange.ts';
 import { refusalOf } from './transports/refusal.ts';
 import type { Refusal } from './transports/refusal.ts';
 import { clip } from './wire.ts';
@@ -89,6 +90,21 @@ export function httpStatusOf(error: unknown): number | undefined {
     if (each instanceof SseError && each.code !== undefined && each.code >= 100) return each.code;
   }
   return undefined;
+}
+
+/**
+ * The same error as that of a call that was on its way: what is known of it (RT-10).
+ *
+ * A server that answers 5xx or 408 had the call and may have run it; so may one whose socket broke. One that answers 401,
+ * 403 or 429 did not take it, and one that was never reached did not hear of it.
+ */
+export function ofSentCall(error: WireError): WireError {
+  if (error.code !== 'server_unavailable' || error.outcome !== undefined) return error;
+  const { status } = error;
+  const mayHaveRun = status === undefined ? !causesOf(error).some(wasNeverSent) : status === 408 || status >= 500;
+  if (!mayHaveRun) return recoded(error, error.code, { outcome: 'not-sent' });
+  const message = `${error.message} The call may have run: look before you try again.`;
+  return recoded(error, error.code, { outcome: 'unknown', message });
 }
 
 /** What the server said besides the status when it refused a request, through the causes of the error. */

@@ -9,7 +9,7 @@ import { setMaxListeners } from 'node:events';
 import { messageOf, toFailure } from '../domain/errors.ts';
 import type { RequestFailure, RequestSink } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { WireError, rpcError, say, toWireError } from './errors.ts';
+import { WireError, ofSentCall, rpcError, say, toWireError } from './errors.ts';
 import type { WireContext } from './errors.ts';
 import { parseObject, parseRpcError } from './wire.ts';
 import type { Warn } from './warnings.ts';
@@ -111,7 +111,8 @@ export class RequestTable {
   fail(id: number, error: unknown, hasSession: boolean): void {
     const pending = this.#take(id);
     if (pending === undefined) return;
-    this.tell(pending.sink, toWireError(error, { ...this.#context(pending), hasSession }));
+    const wire = toWireError(error, { ...this.#context(pending), hasSession });
+    this.tell(pending.sink, pending.method === 'tools/call' ? ofSentCall(wire) : wire);
   }
 
   /** Settles every request: the connection is gone. */

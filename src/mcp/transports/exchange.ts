@@ -169,10 +169,14 @@ const notSentCodes: ReadonlySet<unknown> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
+/** Tells of the error of a socket whether nothing had been sent when it came. */
+export function wasNeverSent(cause: unknown): boolean {
+  return isRecord(cause) && notSentCodes.has(cause['code'] ?? innerCode(cause));
+}
+
 /** Maps what undici and the socket report. */
 export function exchangeError(url: URL, cause: unknown): HoldfastError {
-  const code = isRecord(cause) ? (cause['code'] ?? innerCode(cause)) : undefined;
-  if (notSentCodes.has(code)) {
+  if (wasNeverSent(cause)) {
     return new HoldfastError(
       'server_unavailable',
       `Expected a server at "${url.origin}", got "${describe(cause)}". Check the url and that it runs.`,
