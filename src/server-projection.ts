@@ -6,15 +6,14 @@
  */
 import {
   catchError,
-  combineLatest,
+  defaultIfEmpty,
   defer,
   EMPTY,
   from,
   map,
   merge,
-  NEVER,
   of,
-  Subject,
+  switchMap,
   tap,
   throwError,
   throwIfEmpty,
@@ -44,8 +43,8 @@ const onlyHere: Available = { states: {}, contributions: [] };
 /** What a thread asks for its servers. */
 export class ServerProjection {
   readonly #environments: Environments | undefined;
-  readonly #given$ = new Subject<ServerBase>();
-  #available = onlyHere;
+  #base: ServerBase | undefined;
+  #available: Available | undefined;
 
   constructor(environments: Environments | undefined) {
     this.#environments = environments;
@@ -64,41 +63,51 @@ export class ServerProjection {
   inputs(base$: Observable<ServerBase>, warn: (message: string) => void): Observable<ProjectionInput> {
     if (this.#environments === undefined) return from(base$).pipe(map((base) => ({ base, available: onlyHere })));
     const available$ = availableIn(this.#environments, warn).pipe(
+      catchError((error: unknown) => {
+        warn(`The stream of environments failed, and the last states stay: ${messageOf(error)}`);
+        return of(this.#available ?? onlyHere);
+      }),
+      defaultIfEmpty(onlyHere),
       tap((available) => {
         this.#available = available;
       }),
-      catchError((error: unknown) => {
-        warn(`The stream of environments failed, and the last states stay: ${messageOf(error)}`);
-        return NEVER;
-      }),
     );
-    let hasAny = false;
     const asked$ = from(base$).pipe(
       throwIfEmpty(),
-      tap(() => {
-        hasAny = true;
+      tap((base) => {
+        this.#base = base;
       }),
       catchError((error: unknown) => {
-        if (!hasAny) return throwError(() => error);
+        if (this.#base === undefined) return throwError(() => error);
         warn(`The stream of catalogs failed, and the last one stays: ${messageOf(error)}`);
         return EMPTY;
       }),
     );
-    return combineLatest({ base: merge(asked$, this.#given$), available: available$ });
+    return merge(available$, asked$).pipe(switchMap(() => this.#inputNow()));
   }
 
   /** The servers of a base under what is available now. */
   now(base: ServerBase): RuntimeServers {
-    return this.project({ base, available: this.#available });
+    return this.project({ base, available: this.#available ?? onlyHere });
   }
 
   project({ base, available }: ProjectionInput): RuntimeServers {
     return placeServers(withContributions(base, available.contributions), available.states);
   }
 
-  /** Somebody else asked for this. */
-  rebase(base: ServerBase): void {
-    this.#given$.next(base);
+  /** Notes what somebody else asked for; if that fails, what was asked for before counts again. */
+  rebase(base: ServerBase, publication: Promise<unknown>): void {
+    const before = this.#base;
+    this.#base = base;
+    publication.catch(() => {
+      if (this.#base === base) this.#base = before;
+    });
+  }
+
+  #inputNow(): Observable<ProjectionInput> {
+    const base = this.#base;
+    const available = this.#available;
+    return base === undefined || available === undefined ? EMPTY : of({ base, available });
   }
 }
 

@@ -207,7 +207,7 @@ class LiveThread extends ServerRequester implements Thread {
     const generation = this.#generations + 1;
     const publication = this.#replace(next, options.publish ?? 'settled');
     this.#catalog?.note(next, publication);
-    this.#projection.rebase(given);
+    this.#projection.rebase(given, publication);
     if (signal === undefined) return publication;
     const onAbort = (): void => {
       this.#effects.publications.cancelled(generation, abortedError('The replacement'));

@@ -1,5 +1,5 @@
 /** The environments of a host: what is known of each, told whenever it changes (SPEC CA-7). */
-import { BehaviorSubject, distinctUntilChanged } from 'rxjs';
+import { BehaviorSubject } from 'rxjs';
 import type { Environments, RuntimeServers } from '../api.ts';
 import type { EnvironmentState, EnvironmentStates, Launcher, Place, SelectedRoot } from '../domain/environment.ts';
 import type { ServerConfig } from '../domain/config.ts';
@@ -32,7 +32,7 @@ export function createEnvironments(options: { readonly roots?: readonly Selected
     if (!isSameState(stateOf(states$.value, id), state)) states$.next({ ...states$.value, [id]: state });
   };
   return {
-    states$: states$.pipe(distinctUntilChanged()),
+    states$: states$.asObservable(),
     roots: options.roots ?? [],
     get states() {
       return states$.value;

@@ -16,6 +16,7 @@ export interface ConnectorAttribution {
 
 /** The kinds of source, weakest first. A stronger kind wins a name whatever the order of registration. */
 export const sourceKinds = ['plugin', 'selectedPlugin', 'config', 'compatibility', 'extension'] as const;
+/** One of {@link sourceKinds}. */
 export type SourceKind = (typeof sourceKinds)[number];
 
 /**
@@ -43,6 +44,7 @@ export interface ServerRemoval {
   readonly source: ServerSource;
 }
 
+/** What one source says of one name. */
 export type CatalogAction =
   | { readonly kind: 'register'; readonly registration: ServerRegistration }
   | { readonly kind: 'remove'; readonly removal: ServerRemoval };

@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Subject } from 'rxjs';
+import { EMPTY, Subject, throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commandLauncher, createCatalogBuilder, createEnvironments, createThread } from '../../src/index.ts';
 import type { EnvironmentStates, Launcher, SelectedRoot, ServerConfig, ThreadEvent } from '../../src/index.ts';
@@ -166,6 +167,29 @@ describe('servers of an environment', () => {
   });
 });
 
+describe('a replacement that fails', () => {
+  test('CA-7 J1 is not tried again by a change of the environments: what was asked for before counts', async () => {
+    const environments = createEnvironments();
+    await using thread = createThread({ servers: { there: inBox(stdioServerConfig()) }, environments });
+    const watch = new Watch(thread);
+    await thread.ready();
+    const nowhere = { command: 'holdfast-no-such-command', required: true };
+    expect((await errorOf(thread.replaceRuntime({ servers: { nowhere } }))).code).toBe('runtime_failed');
+    const aborting = new AbortController();
+    const aborted = errorOf(
+      thread.replaceRuntime({ servers: { mine: stdioServerConfig() } }, { signal: aborting.signal }),
+    );
+    aborting.abort();
+    expect((await aborted).code).toBe('aborted');
+    const from = watch.facts.length;
+    environments.ready('box', { handle: 'one', launcher });
+    await watch.until((fact) => fact.type === 'runtime.published', from);
+    await watch.untilServer('there', 'ready');
+    expect(new Set(thread.snapshot().servers.map(({ name }) => name))).toEqual(new Set(['there']));
+    expect(watch.of('warning')).toEqual([]);
+  });
+});
+
 describe('selected plugins', () => {
   test('CA-7 an unchanged projection replaces nothing, and each plugin is read once', async () => {
     const roots = [plugin('docs', { docs: stdioServerConfig({ tools: ['echo'] }) }), plugin('none')];
@@ -268,5 +292,16 @@ describe('selected plugins', () => {
     states$.error(new Error('gone'));
     expect(await watch.until((fact) => fact.type === 'warning')).toMatchObject({ code: 'environment_failed' });
     expect(serverOf(thread, 'there').state).toBe('ready');
+  });
+
+  test.each([
+    ['fails', throwError(() => new Error('gone'))],
+    ['ends', EMPTY],
+    ['is none', null],
+  ])('CA-7 RT-12 a thread whose stream of states %s before it gave any has this machine', async (_, given) => {
+    const environments = { states$: given } as { readonly states$: Observable<EnvironmentStates> };
+    await using thread = createThread({ servers: { here: stdioServerConfig() }, environments });
+    await thread.ready();
+    expect(serverOf(thread, 'here').state).toBe('ready');
   });
 });
