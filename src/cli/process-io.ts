@@ -1,5 +1,6 @@
 /** The process as the command line uses it: streams, signals, and a last net under everything. */
-import { fstatSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { EndSignal } from './jsonl/host-command.ts';
@@ -14,25 +15,63 @@ export function openStdout(): Writable {
   return stats.isFIFO() || stats.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout;
 }
 
-/** Calls back for each signal that ends a program, until the returned function is called. */
+/** Calls back for each signal that ends a program, and as for SIGHUP when the terminal is gone, until told to stop. */
 export function onSignal(listener: (signal: EndSignal) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const hangUp = () => listener('SIGHUP');
   for (const signal of signals) process.on(signal, listener);
+  hangUps.add(hangUp);
   return () => {
     for (const signal of signals) process.off(signal, listener);
+    hangUps.delete(hangUp);
   };
 }
 
 /**
  * Keeps the process alive through what nobody caught (SPEC RT-12): it is said on stderr.
  *
- * A closed pipe behind stdout or stderr is no reason to end in the middle of things either.
+ * A closed pipe behind stdout or stderr is no reason to end in the middle of things either. A terminal that fails is gone:
+ * that counts as a hang-up, and nothing touches it again.
  */
 export function catchStrays(): void {
   process.on('unhandledRejection', say);
   process.on('uncaughtException', say);
-  process.stdout.on('error', ignore);
-  process.stderr.on('error', ignore);
+  const { stdin, stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) stream.on('error', stream.isTTY ? loseTerminal : ignore);
+  if (!stdin.isTTY) return;
+  const emit = stdin.emit.bind(stdin);
+  // Prompts throw what their input tells, in the middle of putting themselves away: they are not told.
+  Object.defineProperty(stdin, 'emit', {
+    value: (name: string | symbol, ...args: readonly unknown[]) =>
+      name === 'error' ? loseTerminal() : emit(name, ...args),
+  });
+}
+
+/** Who hears that the terminal is gone. */
+const hangUps = new Set<() => void>();
+let isTerminalLost = false;
+
+/** Every further touch would fail: closing a prompt sets a mode, closing a form draws, and each error would come up there. */
+function loseTerminal(): true {
+  if (isTerminalLost) return true;
+  isTerminalLost = true;
+  const { stdin, stdout, stderr } = process;
+  if (stdin.isTTY) Object.defineProperty(stdin, 'setRawMode', { value: () => stdin });
+  for (const stream of [stdout, stderr])
+    if (stream.isTTY) Object.defineProperty(stream, 'write', { value: () => true });
+  process.once('exit', putAwayStdio);
+  for (const hangUp of hangUps) hangUp();
+  return true;
+}
+
+/** Node gives terminals their settings back as it ends, and crashes on one that is gone; so they are files by then. */
+function putAwayStdio(): void {
+  for (const [descriptor, stream] of [process.stdin, process.stdout, process.stderr].entries()) {
+    if (!stream.isTTY) continue;
+    closeSync(descriptor);
+    // Takes the lowest number that is free: the same one.
+    openSync(devNull, 'r+');
+  }
 }
 
 function say(error: unknown): void {

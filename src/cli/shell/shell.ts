@@ -4,7 +4,7 @@
  * Owns the thread it is given, and closes it. Reads commands, runs one at a time, tells what happens in between.
  *
  * S1 Ctrl-C aborts the call in the foreground first and leaves at the second; at an empty prompt it leaves.
- * S2 Every way out closes the thread and waits for it.
+ * S2 Every way out closes the thread and waits for it; none waits for a form or a command that is under way.
  */
 import type { Subscription } from 'rxjs';
 import type { Thread, ThreadEvent, ToolInfo } from '../../index.ts';
@@ -66,6 +66,7 @@ class Shell implements ShellContext {
   #isInterrupted = false;
   #areToolsStale = true;
   #exitCode: number | undefined;
+  readonly #left = deferred<undefined>();
   #calls = 0;
 
   constructor(options: ShellOptions) {
@@ -93,7 +94,7 @@ class Shell implements ShellContext {
         void this.#refreshTools();
         const line = this.#exitCode === undefined ? await this.#input.next() : undefined;
         if (line === undefined || this.#exitCode !== undefined) break;
-        await this.#execute(line.trim());
+        await Promise.race([this.#execute(line.trim()), this.#left.promise]);
       }
       if (this.#exitCode === undefined && !this.terminal.isInteractive) await this.#awaitBackground();
     } finally {
@@ -122,6 +123,7 @@ class Shell implements ShellContext {
     this.#exitCode ??= code;
     this.#call?.interrupt();
     this.#input.end();
+    this.#left.resolve(undefined);
   }
 
   interrupt(): void {
