@@ -2,7 +2,7 @@
 import { mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstValueFrom, map, Subject } from 'rxjs';
+import { concatMap, firstValueFrom, interval, lastValueFrom, map, Subject, take } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { watchConfig, type WatchConfigOptions } from '../../../src/config/index.ts';
 import { createCatalogBuilder, createThread, type Thread } from '../../../src/index.ts';
@@ -112,5 +112,43 @@ describe('a watched file', () => {
     isOver = true;
     expect(await calls).toBeGreaterThan(0);
     expect(watch.of('call.ended').filter(({ outcome }) => outcome !== 'completed')).toEqual([]);
+  });
+
+  test('CA-4 RT-4 fifty edits a second drop no call, publish only what was written, and end with the last', async () => {
+    await using docs = await serveHttp({ era: 'modern', name: 'docs' });
+    const save = (edit: number) =>
+      writeFile(
+        file,
+        JSON.stringify({
+          mcpServers: { docs: docs.config, [`edit-${String(edit)}`]: { command: 'x', enabled: false } },
+        }),
+      );
+    await save(0);
+    const warnings: string[] = [];
+    const catalog = catalogOf({ debounceMs: 75, onWarning: ({ message }) => warnings.push(message) });
+    await using thread = createThread({ catalog });
+    const watch = new Watch(thread);
+    await thread.ready();
+    let isOver = false;
+    const calls = traffic(thread, () => isOver);
+    await lastValueFrom(
+      interval(20).pipe(
+        take(100),
+        concatMap((edit) => save(edit + 1)),
+      ),
+    );
+    const isLast = () => thread.snapshot().servers.some(({ name }) => name === 'edit-100');
+    await watch.until((fact) => fact.type === 'runtime.published' && isLast());
+    isOver = true;
+    expect(await calls).toBeGreaterThan(0);
+    expect(warnings).toEqual([]);
+    expect(watch.of('call.ended').filter(({ outcome }) => outcome !== 'completed')).toEqual([]);
+    expect(
+      watch
+        .of('server.changed')
+        .filter(({ server }) => server === 'docs')
+        .map(({ state }) => state),
+    ).toEqual(['starting', 'ready']);
+    expect(watch.of('runtime.published').length).toBeLessThanOrEqual(101);
   });
 });
