@@ -24,7 +24,7 @@ import { QuestionBook } from './questions.ts';
 import { RequestTable } from './request-table.ts';
 import type { ChannelStats, WireSink } from './request-table.ts';
 import type { WireListener, WireSendOptions, WireTransport } from './transports/transport.ts';
-import { parseFrame, parseObject, parseRpcError, rpcCodes } from './wire.ts';
+import { isRefused, parseFrame, parseObject, parseRpcError, rpcCodes } from './wire.ts';
 
 export interface ChannelOptions {
   readonly server: string;
@@ -258,6 +258,10 @@ export class Channel implements Transport {
       });
       return;
     }
+    if (Array.isArray(message)) {
+      for (const each of message) if (!Array.isArray(each)) this.#receive(each, requestId);
+      return;
+    }
     if (!isRecord(message)) {
       this.#warn('invalid_message', this.#say('a JSON-RPC message', message === null ? 'null' : `a ${typeof message}`));
       return;
@@ -284,8 +288,9 @@ export class Channel implements Transport {
   }
 
   /** The SDK client waits for ever when a response is not of the shape it knows. */
-  #answerSdk(id: RequestId, { result, error }: Readonly<Record<string, unknown>>): void {
-    if (error !== undefined) {
+  #answerSdk(id: RequestId, response: Readonly<Record<string, unknown>>): void {
+    const { result, error } = response;
+    if (isRefused(response)) {
       this.#toSdk({ jsonrpc: '2.0', id, error: parseRpcError(error) });
     } else if (parseObject(result) !== undefined) {
       this.#toSdk({ jsonrpc: '2.0', id, result });

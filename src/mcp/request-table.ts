@@ -11,7 +11,7 @@ import type { RequestFailure, RequestSink } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { WireError, ofSentCall, rpcError, say, toWireError } from './errors.ts';
 import type { WireContext } from './errors.ts';
-import { parseObject, parseRpcError } from './wire.ts';
+import { isRefused, parseObject, parseRpcError } from './wire.ts';
 import type { Warn } from './warnings.ts';
 
 /**
@@ -97,7 +97,7 @@ export class RequestTable {
   settle(id: unknown, response: Readonly<Record<string, unknown>>): boolean {
     const pending = typeof id === 'number' ? this.#take(id) : undefined;
     if (pending === undefined) return false;
-    if (response['error'] !== undefined) {
+    if (isRefused(response)) {
       this.tell(pending.sink, rpcError(parseRpcError(response['error']), this.#context(pending)));
       return true;
     }

@@ -34,9 +34,18 @@ export function parseFrame(value: object): JSONRPCMessage {
   return value as JSONRPCMessage;
 }
 
+/** Tells whether a response says no. Some servers write `"error": null` beside a result. */
+export function isRefused({ error, result }: Readonly<Record<string, unknown>>): boolean {
+  return error !== undefined && (error !== null || result === undefined);
+}
+
 /** Reads the `error` member of a response, whatever a server put there. */
 export function parseRpcError(value: unknown): RpcError {
-  if (!isRecord(value)) return { code: rpcCodes.serverBusy, message: `an error that is no object (${typeof value})` };
+  if (!isRecord(value))
+    return {
+      code: rpcCodes.serverBusy,
+      message: `an error that is no object (${value === null ? 'null' : typeof value})`,
+    };
   const { code, message } = value;
   return {
     code: typeof code === 'number' ? code : rpcCodes.serverBusy,

@@ -274,20 +274,23 @@ describe('calls over HTTP', () => {
     expect(requestsOf(server, 'tools/call')).toHaveLength(1);
   });
 
-  test.each(['holdfast', 'sdk'])('RT-10 H6 a call cut on its way may have run, one refused did not: %s', async (whose) => {
-    const server = await cuttingServer();
-    const config =
-      whose === 'sdk'
-        ? { transport: new StreamableHTTPClientTransport(new URL(server.url)) }
-        : { url: server.url, transport: 'http' as const };
-    await using opened = await open({ ...config, protocol: 'legacy' });
-    const cut = await failureOf(call(opened.link, 'echo'));
-    await server.close();
-    const refused = await failureOf(call(opened.link, 'echo'));
+  test.each(['holdfast', 'sdk'])(
+    'RT-10 H6 a call cut on its way may have run, one refused did not: %s',
+    async (whose) => {
+      const server = await cuttingServer();
+      const config =
+        whose === 'sdk'
+          ? { transport: new StreamableHTTPClientTransport(new URL(server.url)) }
+          : { url: server.url, transport: 'http' as const };
+      await using opened = await open({ ...config, protocol: 'legacy' });
+      const cut = await failureOf(call(opened.link, 'echo'));
+      await server.close();
+      const refused = await failureOf(call(opened.link, 'echo'));
 
-    expect(cut.failure.outcome).toBe('unknown');
-    expect(refused.failure).toMatchObject({ code: 'server_unavailable', outcome: 'not-sent' });
-  });
+      expect(cut.failure.outcome).toBe('unknown');
+      expect(refused.failure).toMatchObject({ code: 'server_unavailable', outcome: 'not-sent' });
+    },
+  );
 
   test('RT-8 a modern request carries the envelope and the headers of its body; its own _meta is kept', async () => {
     await using server = await serveHttp({ era: 'modern', tools: ['echo'] });

@@ -4,14 +4,23 @@ import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { isRecord } from '../../domain/json.ts';
 
 /**
- * Tells whether a parsed JSON value is a JSON-RPC message.
+ * Tells whether a parsed JSON value is a JSON-RPC message, or meant as one.
  *
- * Looks at the envelope only; whoever reads `params`, `result` or `error` checks those.
+ * Looks at the envelope only; whoever reads `params`, `result` or `error` checks those. What answers a request counts
+ * whatever its answer is: only its reader can fail that request at once.
  */
 export function isWireMessage(value: unknown): value is JSONRPCMessage {
-  if (!isRecord(value) || value['jsonrpc'] !== '2.0') return false;
-  if (typeof value['method'] === 'string') return true;
-  return 'id' in value && (isRecord(value['result']) || isRecord(value['error']));
+  if (!isRecord(value)) return false;
+  const isMarked = value['jsonrpc'] === '2.0';
+  if ('method' in value) return isMarked && typeof value['method'] === 'string';
+  const { id } = value;
+  if (typeof id === 'number' || typeof id === 'string') return isMarked || 'result' in value || 'error' in value;
+  return isMarked && id === null && isRecord(value['error']);
+}
+
+/** The messages in a parsed JSON value: itself, or those of a batch. */
+export function messagesIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 /** Parses JSON text without throwing; `undefined` for what is not JSON. */

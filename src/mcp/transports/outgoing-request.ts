@@ -9,7 +9,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Outgoing } from './fast-fetch.ts';
-import { isWireMessage, parseJson, requestIdOf } from './json-rpc.ts';
+import { isWireMessage, messagesIn, parseJson, requestIdOf } from './json-rpc.ts';
 import type { Refusal } from './refusal.ts';
 import type { WireSendOptions } from './transport.ts';
 import { describeLine } from './warnings.ts';
@@ -86,8 +86,7 @@ export class OutgoingRequest implements Outgoing {
   }
 
   onMessages(text: string): void {
-    const value = parseJson(text);
-    for (const message of Array.isArray(value) ? value : [value]) this.#onMessage(message, text);
+    for (const message of messagesIn(parseJson(text))) this.#onMessage(message, text);
   }
 
   onEventId(id: string): void {

@@ -8,7 +8,7 @@
 import { HoldfastError } from '../../domain/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Outgoing } from './fast-fetch.ts';
-import { isWireMessage, parseJson } from './json-rpc.ts';
+import { isWireMessage, messagesIn, parseJson } from './json-rpc.ts';
 import { defaultRetryMs, healthyMs, maxAttempts } from './outgoing-request.ts';
 import type { OutgoingOwner } from './outgoing-request.ts';
 import { describeLine } from './warnings.ts';
@@ -62,9 +62,10 @@ export class ServerStream implements Outgoing {
   onMessages(text: string): void {
     if (this.#state !== 'open') return;
     this.#worked();
-    const message = parseJson(text);
-    if (isWireMessage(message)) this.#owner.onMessage(message, undefined);
-    else this.#owner.onInvalid(`Expected a JSON-RPC message, got "${describeLine(text)}". It was skipped.`);
+    for (const message of messagesIn(parseJson(text))) {
+      if (isWireMessage(message)) this.#owner.onMessage(message, undefined);
+      else this.#owner.onInvalid(`Expected a JSON-RPC message, got "${describeLine(text)}". It was skipped.`);
+    }
   }
 
   onEventId(id: string): void {

@@ -1,21 +1,24 @@
 /**
  * One MCP server over the legacy HTTP+SSE transport of 2024-11-05 (SPEC CN-1).
  *
- * One event stream carries everything the server says; each message of ours is a POST. Owns the SDK's transport and a lease
- * of the shared connections. Invariant `L1`: a stream that breaks ends the connection: the server's session went with it.
+ * One event stream carries everything the server says; each message of ours is a POST. The SDK's transport opens the stream
+ * and posts; the messages are read here, since it drops those it does not like and their requests would wait for ever. Owns
+ * that transport and a lease of the shared connections. Invariant `L1`: a stream that breaks ends the connection: the server's session went with it.
  */
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, SSEClientTransportOptions } from '@modelcontextprotocol/client';
+import { createParser } from 'eventsource-parser';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { maxMessageBytes } from './body-sinks.ts';
 import { leaseDispatchers } from './dispatchers.ts';
 import type { DispatcherLease } from './dispatchers.ts';
 import { plainFetch } from './fast-fetch.ts';
 import { parseServerUrl } from './http.ts';
-import { unsendable } from './json-rpc.ts';
+import { isWireMessage, messagesIn, parseJson, unsendable } from './json-rpc.ts';
 import { attachRefusal, readRefusal } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import type { WireListener, WireTransport } from './transport.ts';
+import { describeLine, WarningCounter } from './warnings.ts';
 
 export interface SseTransportOptions {
   readonly url: string;
@@ -46,6 +49,9 @@ class SseTransport implements WireTransport {
   readonly #inner: SSEClientTransport;
   readonly #url: URL;
   readonly #ending = new AbortController();
+  readonly #invalid = new WarningCounter((message) => {
+    this.#listener.onWarning('invalid_message', message);
+  });
   #state: 'idle' | 'open' | 'ended' = 'idle';
   #refusal: Refusal | undefined;
   #closing: Promise<void> | undefined;
@@ -59,9 +65,6 @@ class SseTransport implements WireTransport {
       ...(options.headers === undefined ? {} : { requestInit: { headers: { ...options.headers } } }),
       ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
     });
-    this.#inner.onmessage = (message) => {
-      if (this.#state === 'open' && !this.#isClosing()) this.#listener.onMessage(message);
-    };
     this.#inner.onerror = (error) => {
       if (error instanceof SseError) this.#lose(error);
     };
@@ -120,8 +123,16 @@ class SseTransport implements WireTransport {
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
     if (!response.ok || !isStream || response.body === null) return response;
     const { status, headers } = response;
-    return new Response(response.body.pipeThrough(boundedEvents()), { status, headers });
+    return new Response(response.body.pipeThrough(withoutMessages(this.#read)), { status, headers });
   }
+
+  readonly #read = (text: string): void => {
+    for (const message of messagesIn(parseJson(text))) {
+      if (this.#state !== 'open' || this.#isClosing()) return;
+      if (isWireMessage(message)) this.#listener.onMessage(message);
+      else this.#invalid.add(`Expected a JSON-RPC message, got "${describeLine(text)}". It was skipped.`);
+    }
+  };
 
   #isClosing(): boolean {
     return this.#closing !== undefined;
@@ -145,25 +156,31 @@ class SseTransport implements WireTransport {
   }
 }
 
-/** Breaks the stream when one event outgrows the limit: the SDK's parser would keep it all. */
-function boundedEvents(): TransformStream<Uint8Array, Uint8Array> {
-  let sinceBreak = 0;
-  let tail: Buffer = Buffer.alloc(0);
+/** Takes the messages out of a stream of events, and breaks it when one event outgrows the limit. */
+function withoutMessages(onMessage: (text: string) => void): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let left: string[] = [];
+  let isTooLarge = false;
+  const parser = createParser({
+    maxBufferSize: maxMessageBytes,
+    onEvent: ({ event = 'message', data }) => {
+      if (event === 'message') onMessage(data);
+      else left.push(`event: ${event}\n${data.replaceAll(/^/gm, 'data: ')}\n\n`);
+    },
+    onError: ({ type }) => {
+      isTooLarge ||= type === 'max-buffer-size-exceeded';
+    },
+  });
   return new TransformStream({
     transform: (chunk, controller) => {
-      // A blank line can be cut in two: look at the end of the chunk before, too.
-      const seen = Buffer.concat([tail, chunk]);
-      tail = seen.subarray(-3);
-      const lastBreak = Math.max(...eventBreaks.map((mark) => seen.lastIndexOf(mark)));
-      sinceBreak = lastBreak === -1 ? sinceBreak + chunk.byteLength : seen.length - lastBreak;
-      if (sinceBreak > maxMessageBytes) {
-        controller.error(new Error(`An event is larger than ${String(maxMessageBytes)} bytes.`));
-      } else controller.enqueue(chunk);
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      if (isTooLarge) controller.error(new Error(`An event is larger than ${String(maxMessageBytes)} bytes.`));
+      else if (left.length > 0) controller.enqueue(encoder.encode(left.join('')));
+      left = [];
     },
   });
 }
-
-const eventBreaks = ['\n\n', '\n\r\n', '\r\r'] as const;
 
 async function rejectOn(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {

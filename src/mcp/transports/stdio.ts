@@ -15,7 +15,7 @@ import { HoldfastError } from '../../domain/errors.ts';
 import type { CallErrorOutcome } from '../../domain/errors.ts';
 import { startOf } from '../process-tree.ts';
 import type { ProcessRoot } from '../process-tree.ts';
-import { isWireMessage, parseJson, peekAnsweredId, unsendable } from './json-rpc.ts';
+import { isWireMessage, messagesIn, parseJson, peekAnsweredId, unsendable } from './json-rpc.ts';
 import { LineReader } from './line-reader.ts';
 import type { OversizedLine } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
@@ -197,12 +197,15 @@ class StdioTransport implements WireTransport {
   }
 
   #readLine(line: string): void {
-    if (!this.#isOpen()) return;
-    const message = parseJson(line);
-    if (isWireMessage(message)) this.#listener.onMessage(message);
-    else if (line.trim() !== '')
+    let hasNoise = false;
+    for (const message of messagesIn(parseJson(line))) {
+      if (!this.#isOpen()) return;
+      if (isWireMessage(message)) this.#listener.onMessage(message);
+      else hasNoise = true;
+    }
+    if (hasNoise && line.trim() !== '')
       this.#noise.add(
-        `Expected JSON-RPC messages on stdout, got "${describeLine(line)}". The line was skipped; log to stderr instead.`,
+        `Expected JSON-RPC messages on stdout, got "${describeLine(line)}". It was skipped; log to stderr instead.`,
       );
   }
 

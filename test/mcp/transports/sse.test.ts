@@ -89,3 +89,17 @@ test('RT-11 ends a start that waits for the endpoint', async () => {
   const started = transport.start();
   await Promise.all([transport.close(), expect(started).rejects.toMatchObject({ code: 'connection_lost' })]);
 });
+
+test('RT-12 hands over answers of any shape, and takes batches apart', async () => {
+  const server = await legacy();
+  const { transport, recorder } = make(server.url);
+  await transport.start();
+  const odd = [
+    { jsonrpc: '2.0', id: 1, result: null },
+    { jsonrpc: '2.0', id: 2, error: null },
+  ];
+  server.stream()?.write(event('no json') + event(odd[0]) + event([odd[1], result(3, { whole: 'yes' })]));
+  expect(await recorder.result(3)).toEqual({ whole: 'yes' });
+  expect(recorder.heard.messages.map(({ message }) => message)).toEqual([...odd, result(3, { whole: 'yes' })]);
+  expect(recorder.heard.warnings.map(({ code }) => code)).toEqual(['invalid_message']);
+});
