@@ -119,11 +119,8 @@ function addHost(program: Command, io: ProgramIo, done: (code: number) => void):
 function withCommon(command: Command): Command {
   return command
     .addOption(
-      new Option(
-        '-c, --config <file>',
-        'a configuration file; may be given again (default: holdfast.json and .mcp.json here)',
-      )
-        .default([], 'what is here')
+      new Option('-c, --config <file>', 'a configuration file; may be given again')
+        .default([], 'holdfast.json and .mcp.json here')
         .argParser(collect),
     )
     .addOption(new Option('--approval <mode>', 'which calls ask first').choices(approvalModes))

@@ -41,6 +41,11 @@ function codeOf(reply: Record_): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
+function messageOf(reply: Record_): unknown {
+  const { error } = reply;
+  return typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined;
+}
+
 describe('requests', () => {
   test('CL-2 makes the library available: ready, step, call, end', async () => {
     const server = serve();
@@ -128,6 +133,47 @@ describe('requests', () => {
   ])('CL-2 refuses %s with %o as %s', async (name, fields, code) => {
     const host = start();
     expect(codeOf(await host.ask(name, fields))).toBe(code);
+  });
+
+  test.each<[string, Record_, string]>([
+    ['ready', { timeoutMs: 1.5 }, '"/timeoutMs" expected whole milliseconds from 1 to 2147483647, got 1.5.'],
+    ['ready', { timeoutMs: '5' }, '"/timeoutMs" expected whole milliseconds from 1 to 2147483647, got a string.'],
+    ['ready', { timeoutMs: 0 }, '"/timeoutMs" expected whole milliseconds from 1 to 2147483647, got 0.'],
+    ['endStep', {}, '"/step" expected a string, got nothing.'],
+    [
+      'listTools',
+      { server: {}, all: 1 },
+      '"/server" expected a string, got an object; "/all" expected true or false, got 1.',
+    ],
+    ['getPrompt', { server: 's', name: 'n', args: { a: [] } }, '"/args/a" expected a string, got a list.'],
+    ['respond', { token: 't', answer: 'yes' }, '"/answer" expected an object, got a string.'],
+    ['replace', { servers: {}, publish: 'later' }, '"/publish" expected "settled" or "immediate", got "later".'],
+    ['replace', { files: [] }, '"/files" expected at least one file, got none.'],
+    ['setRoots', { roots: null }, '"/roots" expected a list, got null.'],
+    ['setRoots', { roots: [{ uri: 'http://x' }] }, '"/roots/0/uri" expected a "file://" uri, got "http://x".'],
+    ['abort', {}, '"/target" expected the id of a request: a number or a string, got nothing.'],
+  ])('CL-2 says of %s with %o what was expected and what came', async (name, fields, said) => {
+    const host = start();
+    expect(messageOf(await host.ask(name, fields))).toBe(`Request "${name}": ${said} Mend it and send it again.`);
+  });
+
+  test('CL-2 names what came instead of a request', async () => {
+    const host = start();
+    host.write({ id: 1, do: {} });
+    expect(messageOf(await host.reply(1))).toContain('got an object.');
+  });
+
+  test('CL-2 says in `outcome` whether a request reached a server, of those only that go to one', async () => {
+    const host = start();
+    for (const name of ['endStep', 'restartServer', 'beginStep', 'replace', 'setRoots', 'abort'])
+      expect((await host.ask(name, { step: 'none', server: 'none', timeoutMs: -1 }))['error']).not.toHaveProperty(
+        'outcome',
+      );
+    for (const name of ['callTool', 'listTools', 'readResource'])
+      expect((await host.ask(name, { step: 'none', server: 'none', name: 'x', uri: 'x' }))['error']).toHaveProperty(
+        'outcome',
+        'not-sent',
+      );
   });
 
   test('CL-2 RT-8 refuses arguments of a call that are no object, as not sent', async () => {

@@ -1,7 +1,8 @@
 /** One line of input to one request, and the shapes of what requests carry (SPEC CL-2, "Shapes"). */
 import { z } from 'zod';
 import { HoldfastError, type Issue, type JsonObject } from '../../index.ts';
-import { isObject } from '../values.ts';
+import { isObject, nameOf, wordOrNameOf } from '../values.ts';
+import { issueInWords } from './issue-words.ts';
 import type { InputLine } from './line-reader.ts';
 import { type RequestId, requestIdOf } from './request-id.ts';
 
@@ -39,13 +40,18 @@ export function parseLine(input: InputLine): ParsedLine {
   return { kind: 'request', id, name, line: { body, text: input.text } };
 }
 
+const longestMs = 2 ** 31 - 1;
+const sayMilliseconds = ({ input }: z.core.$ZodRawIssue) =>
+  `expected whole milliseconds from 1 to ${longestMs}, got ${nameOf(input)}`;
 const milliseconds = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1)
+  .int({ error: sayMilliseconds })
+  .min(1, { error: sayMilliseconds })
+  .max(longestMs, { error: sayMilliseconds })
   .exactOptional();
 /** Any JSON object. */
-export const jsonObject = z.custom<JsonObject>(isObject, 'expected an object');
+export const jsonObject = z.custom<JsonObject>(isObject, {
+  error: ({ input }) => `expected an object, got ${nameOf(input)}`,
+});
 const text = z.string();
 const list = {
   step: text.exactOptional(),
@@ -62,7 +68,9 @@ export const shapes = {
   beginStep: z.object({ timeoutMs: milliseconds }),
   callTool: z.object({ step: text, name: text, args: z.unknown().optional(), timeoutMs: milliseconds }),
   abort: z.object({
-    target: z.union([z.string(), z.number()], { error: 'expected the id of a request: a number or a string' }),
+    target: z.union([z.string(), z.number()], {
+      error: ({ input }) => `expected the id of a request: a number or a string, got ${nameOf(input)}`,
+    }),
   }),
   endStep: z.object({ step: text }),
   list: z.object(list),
@@ -77,13 +85,18 @@ export const shapes = {
   respond: z.object({ token: text, answer: jsonObject }),
   replace: z.object({
     servers: z.unknown().optional(),
-    files: z.array(text).min(1).exactOptional(),
+    files: z.array(text).min(1, 'expected at least one file, got none').exactOptional(),
     publish: z.enum(['settled', 'immediate']).exactOptional(),
   }),
   restartServer: z.object({ server: text }),
   setRoots: z.object({
     roots: z.array(
-      z.object({ uri: text.startsWith('file://', 'expected a "file://" uri'), name: text.exactOptional() }),
+      z.object({
+        uri: text.startsWith('file://', {
+          error: ({ input }) => `expected a "file://" uri, got ${wordOrNameOf(input)}`,
+        }),
+        name: text.exactOptional(),
+      }),
     ),
   }),
   nothing: z.object({}),
@@ -97,7 +110,7 @@ export const answerShape = z.discriminatedUnion(
     z.object({ action: z.literal('decline'), _meta: jsonObject.exactOptional() }),
     z.object({ action: z.literal('cancel'), _meta: jsonObject.exactOptional() }),
   ],
-  { error: 'expected "accept", "decline" or "cancel"' },
+  { error: 'expected "accept", "decline" or "cancel" as "action"' },
 );
 
 /**
@@ -106,7 +119,7 @@ export const answerShape = z.discriminatedUnion(
  * @throws HoldfastError `invalid_argument` with issues.
  */
 export function parseBody<TShape extends z.ZodType>(shape: TShape, name: string, body: unknown): z.infer<TShape> {
-  const parsed = shape.safeParse(body);
+  const parsed = shape.safeParse(body, { error: issueInWords });
   if (parsed.success) return parsed.data;
   throw invalidArgument(name, issuesOf(parsed.error));
 }
@@ -124,7 +137,7 @@ export function invalidArgument(name: string, issues: readonly Issue[]): Holdfas
 export function issuesOf(error: z.ZodError): Issue[] {
   return error.issues.map((issue) => ({
     path: issue.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-    message: issue.message.replace(/^Invalid (input|option): /, ''),
+    message: issue.message,
   }));
 }
 
@@ -140,10 +153,4 @@ function parseJson(source: string): unknown {
 
 function refused(id: RequestId | undefined, message: string): ParsedLine {
   return { kind: 'refused', id, error: new HoldfastError('invalid_request', message) };
-}
-
-function nameOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }

@@ -9,7 +9,8 @@ import {
   type ServerRequests,
 } from '../../index.ts';
 import { parseServerMap } from '../../config/index.ts';
-import { isObject } from '../values.ts';
+import { isObject, nameOf } from '../values.ts';
+import { issueInWords } from './issue-words.ts';
 import { answerShape, invalidArgument, issuesOf, jsonObject, parseBody, shapes } from './protocol.ts';
 import type { OpenRequest, RequestContext, RequestHandler } from './request-context.ts';
 import { requestIdOf } from './request-id.ts';
@@ -160,10 +161,11 @@ async function callTool(
   const step = context.step(body.step);
   const args = jsonObject.optional().safeParse(body.args);
   if (!args.success) {
-    const issues = [{ path: '/args', message: 'expected an object or nothing' }];
+    const got = nameOf(body.args);
+    const issues = [{ path: '/args', message: `expected an object or nothing, got ${got}` }];
     throw new HoldfastError(
       'invalid_arguments',
-      `Tool "${body.name}": expected "args" to be an object or left out, got something else. Send an object.`,
+      `Tool "${body.name}": expected "args" to be an object or left out, got ${got}. Send an object.`,
       { issues, outcome: 'not-sent' },
     );
   }
@@ -172,7 +174,7 @@ async function callTool(
 }
 
 async function respond(body: z.infer<typeof shapes.respond>, { thread }: RequestContext): Promise<RespondOutcome> {
-  const answer = answerShape.safeParse(body.answer);
+  const answer = answerShape.safeParse(body.answer, { error: issueInWords });
   // What is wrong with an answer is for the person who gave it: an outcome, never an error (SPEC EL-3).
   if (!answer.success) return { status: 'invalid', issues: issuesOf(answer.error) };
   return thread.respond(body.token, answer.data);
@@ -197,7 +199,7 @@ async function replace(
         message:
           servers === undefined
             ? 'expected "servers" or "files", got neither'
-            : 'expected an object of server name to configuration',
+            : `expected an object of server name to configuration, got ${nameOf(servers)}`,
       },
     ]);
   const checked = parseServerMap(servers, { onWarning: (warning) => context.warn(warning) });

@@ -211,7 +211,8 @@ export class Session implements RequestContext {
   #answerError(entry: Entry, error: unknown): void {
     if (this.#open.get(entry.id.json) !== entry) return;
     this.#open.delete(entry.id.json);
-    const record = errorRecord(error);
+    const { outcome, ...rest } = errorRecord(error);
+    const record = outcome === undefined || !sent.has(entry.name) ? rest : { ...rest, outcome };
     this.#writer.write(`{"id":${entry.id.json},"ok":false,"error":${JSON.stringify(record)}}`);
     entry.settle(record.code === 'aborted');
   }
@@ -265,3 +266,15 @@ const unabortable: ReadonlySet<string> = new Set(['respond', 'snapshot', 'close'
 
 /** Requests whose work takes no signal. */
 const deaf: ReadonlySet<string> = new Set(['endStep', 'restartServer', 'setRoots']);
+
+/** Requests that go to a server: their errors say in `outcome` whether they reached it. */
+const sent: ReadonlySet<string> = new Set([
+  'callTool',
+  'listTools',
+  'listResources',
+  'listResourceTemplates',
+  'readResource',
+  'listPrompts',
+  'getPrompt',
+  'complete',
+]);
