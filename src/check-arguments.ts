@@ -1,12 +1,14 @@
 /** Checks what callers give, where types cannot: JavaScript callers, JSON lines, models. */
-import type { BeginStepOptions } from './api.ts';
+import type { BeginStepOptions, Clock } from './api.ts';
 import { approvalModes } from './domain/config.ts';
-import type { ApprovalMode, Policy } from './domain/config.ts';
+import type { Limits, Policy } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import { isJsonObject, isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 
 const longestTimeoutMs = 2 ** 31 - 1;
+/** The latest time a date can say. */
+const latestTimeMs = 8.64e15;
 
 /** @throws HoldfastError `invalid_argument` unless it is absent or whole milliseconds from 1 to 2^31-1. */
 export function checkTimeout(timeoutMs: number | undefined, name = 'timeoutMs'): void {
@@ -29,16 +31,95 @@ export function checkCallArguments(tool: string, args: unknown): asserts args is
   );
 }
 
-/** @throws HoldfastError `invalid_argument` for a mode that is none: it must not count as one that asks less. */
-export function checkPolicy({ approval, approvalOverride }: Policy): void {
-  checkMode('approval', approval);
-  checkMode('approvalOverride', approvalOverride);
+/**
+ * Checks a policy, whose mistakes must not count as a policy that asks less.
+ *
+ * @throws HoldfastError `invalid_argument` for a mode that is none, or a time that is no whole milliseconds.
+ */
+export function checkPolicy({ approval, elicitation, servers }: Policy): void {
+  checkTimeout(elicitation?.unattendedMs, 'policy.elicitation.unattendedMs');
+  for (const [name, entry] of Object.entries(servers ?? {}))
+    checkTimeout(entry.elicitation?.unattendedMs, `policy.servers.${name}.elicitation.unattendedMs`);
+  if (approval === undefined || approvalModes.includes(approval)) return;
+  const modes = approvalModes.map((mode) => `"${mode}"`).join(', ');
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected policy.approval to be one of ${modes}, got ${shown(approval)}.`,
+  );
 }
 
-function checkMode(name: string, mode: ApprovalMode | undefined): void {
-  if (mode === undefined || approvalModes.includes(mode)) return;
-  const modes = approvalModes.map((each) => `"${each}"`).join(', ');
-  throw new HoldfastError('invalid_argument', `Expected policy.${name} to be one of ${modes}, got ${shown(mode)}.`);
+/** @throws HoldfastError `invalid_argument` for a limit that is no whole number within its bounds. */
+export function checkLimits(limits: Limits): void {
+  checkTimeout(limits.readyTimeoutMs, 'limits.readyTimeoutMs');
+  checkCount(limits.callsPerThread, 'limits.callsPerThread', 1);
+  checkCount(limits.callsPerServer, 'limits.callsPerServer', 1);
+  checkCount(limits.settledTokens, 'limits.settledTokens', 0);
+  checkCount(limits.startGraceMs, 'limits.startGraceMs', 0);
+  checkCount(limits.maxToolNameLength, 'limits.maxToolNameLength', 16, 128);
+}
+
+function checkCount(value: number | undefined, name: string, least: number, most = longestTimeoutMs): void {
+  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
+  const bounds = `a whole number from ${String(least)} to ${String(most)}`;
+  throw new HoldfastError('invalid_argument', `Expected ${name} to be ${bounds}, got ${String(value)}.`);
+}
+
+/** @throws HoldfastError `invalid_argument` unless time can be read from it and timers be set. */
+export function checkClock(clock: Clock): void {
+  const wanted = 'an object with now(), which gives milliseconds since the epoch, setTimeout() and clearTimeout()';
+  const given: unknown = clock;
+  const isClock =
+    isObject(given) &&
+    ['now', 'setTimeout', 'clearTimeout'].every((name) => typeof Reflect.get(given, name) === 'function');
+  const now = isClock ? clock.now() : Number.NaN;
+  if (Number.isFinite(now) && Math.abs(now) <= latestTimeMs) return;
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected clock to be ${wanted}, got ${isClock ? `one whose now() is ${shown(now)}` : shown(given)}.`,
+  );
+}
+
+/** @throws HoldfastError `invalid_argument` unless it is absent or an AbortSignal. */
+export function checkAbortSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  const isAlike =
+    isObject(signal) &&
+    typeof Reflect.get(signal, 'aborted') === 'boolean' &&
+    typeof Reflect.get(signal, 'addEventListener') === 'function' &&
+    typeof Reflect.get(signal, 'removeEventListener') === 'function';
+  if (!isAlike)
+    throw new HoldfastError(
+      'invalid_argument',
+      `Expected signal to be an AbortSignal, got ${shown(signal)}. Leave it out if there is none.`,
+    );
+}
+
+/** @throws HoldfastError `invalid_argument` unless it is an object of options. */
+export function checkOptions(options: unknown, of: string): void {
+  if (isRecord(options)) return;
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected the options of ${of} to be an object, got ${shown(options)}. Leave them out if there are none.`,
+  );
+}
+
+/** @throws HoldfastError `invalid_argument` unless a caller's own id is absent, a text or a finite number. */
+export function checkCallId(callId: unknown): void {
+  if (callId === undefined || typeof callId === 'string' || Number.isFinite(callId)) return;
+  throw new HoldfastError('invalid_argument', `Expected callId to be a string or a number, got ${shown(callId)}.`);
+}
+
+/** @throws HoldfastError `invalid_argument` unless it is a list of roots, each with a uri. */
+export function checkRoots(roots: unknown): void {
+  if (Array.isArray(roots) && roots.every((root) => isRecord(root) && typeof root['uri'] === 'string')) return;
+  throw new HoldfastError(
+    'invalid_argument',
+    `Expected a list of roots, each { uri: "file://…", name? }, got ${shown(roots)}.`,
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** A copy of the sandbox state a step is begun with. @throws HoldfastError `invalid_argument` unless it is a JSON object. */

@@ -64,6 +64,29 @@ export function checkServers(servers: unknown): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
+/**
+ * Checks what goes with servers: those that cannot be started, and values to redact.
+ *
+ * @throws HoldfastError `config_invalid`.
+ */
+export function checkBesideServers({
+  misconfigured,
+  secrets,
+}: {
+  readonly misconfigured?: unknown;
+  readonly secrets?: unknown;
+}): void {
+  if (misconfigured !== undefined && !(isRecord(misconfigured) && Object.values(misconfigured).every(isFailure)))
+    throw invalid([
+      {
+        path: '/misconfigured',
+        message: `Expected an object of failures, each { code, message, retryable }, got ${shown(misconfigured)}.`,
+      },
+    ]);
+  if (secrets !== undefined && texts(secrets) !== undefined)
+    throw invalid([{ path: '/secrets', message: 'Expected a list of strings.' }]);
+}
+
 function issuesOf(name: string, config: unknown): readonly Issue[] {
   const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   if (!isRecord(config)) return [{ path, message: `Expected an object, got ${shown(config)}.` }];
@@ -94,4 +117,8 @@ function invalid(issues: readonly Issue[]): HoldfastError {
   const said = issues.slice(0, 5).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   const more = issues.length > said.length ? ` And ${String(issues.length - said.length)} more.` : '';
   return new HoldfastError('config_invalid', `The servers cannot be used. ${said.join(' ')}${more}`, { issues });
+}
+
+function isFailure(value: unknown): boolean {
+  return isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
 }

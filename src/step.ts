@@ -4,7 +4,14 @@ import type { CallOptions, RequestOptions, Step } from './api.ts';
 import type { NewCall } from './actors/calls.ts';
 import type { Effects } from './actors/effects.ts';
 import type { PlannedServer } from './actors/servers.ts';
-import { checkCallArguments, checkTimeout } from './check-arguments.ts';
+import {
+  checkAbortSignal,
+  checkCallArguments,
+  checkCallId,
+  checkName,
+  checkOptions,
+  checkTimeout,
+} from './check-arguments.ts';
 import { approvalMode, needsApproval } from './domain/approval.ts';
 import { defaults } from './domain/config.ts';
 import type { ApprovalMode } from './domain/config.ts';
@@ -75,9 +82,11 @@ class PinnedStep extends ServerRequester implements Step {
 
   #call(name: string, args: JsonObject | undefined, options: CallOptions): Promise<ToolResult> {
     this.#checkOpen();
+    checkOptions(options, 'callTool');
     const route = this.#routeOf(name);
     checkCallArguments(name, args);
     checkTimeout(options.timeoutMs);
+    checkCallId(options.callId);
     checkSignal(options.signal, name);
     const { effects, generation, sandboxState } = this.#parts;
     const { server, tool } = route;
@@ -152,6 +161,7 @@ class PinnedStep extends ServerRequester implements Step {
   }
 
   #routeOf(name: string): ToolRoute {
+    checkName(name, 'the name of a tool');
     const { routes, denied } = this.#parts.view;
     const route = routes.get(name);
     if (route !== undefined) return route;
@@ -210,6 +220,8 @@ export function requestInput(
   options: RequestOptions,
   step?: string,
 ): NewCall['input'] {
+  checkOptions(options, method);
+  checkName(planned.server, 'the name of a server');
   checkTimeout(options.timeoutMs);
   checkSignal(options.signal, method);
   return {
@@ -256,6 +268,7 @@ function toolResult(result: Promise<unknown>): Promise<ToolResult> {
 }
 
 function checkSignal(signal: AbortSignal | undefined, name: string): void {
+  checkAbortSignal(signal);
   if (signal?.aborted === true)
     throw new HoldfastError('aborted', `The call of "${name}" was aborted before it was sent.`, {
       outcome: 'not-sent',

@@ -22,15 +22,15 @@ import { provideThread } from './actors/provide.ts';
 import { transportOf } from './actors/identity.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
-import { checkPolicy, checkTimeout, sandboxStateOf } from './check-arguments.ts';
-import { checkServers } from './check-servers.ts';
+import { checkClock, checkLimits, checkPolicy, checkRoots, sandboxStateOf } from './check-arguments.ts';
+import { checkReplacement, checkWait } from './check-requests.ts';
+import { checkBesideServers, checkServers } from './check-servers.ts';
 import { systemClock } from './clock.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { defaults } from './domain/config.ts';
 import type { Policy } from './domain/config.ts';
 import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
-import { isRecord } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import { followCatalog } from './follow-catalog.ts';
@@ -90,6 +90,10 @@ class LiveThread extends ServerRequester implements Thread {
     this.id = options.id ?? randomUUID();
     const clock = options.clock ?? systemClock;
     const limits = options.limits ?? {};
+    checkClock(clock);
+    checkLimits(limits);
+    checkBesideServers(options);
+    if (options.roots !== undefined) checkRoots(options.roots);
     this.#policyBelow = shared.policy ?? {};
     const policy = { ...this.#policyBelow, ...options.policy };
     checkPolicy(policy);
@@ -157,7 +161,7 @@ class LiveThread extends ServerRequester implements Thread {
   }
 
   async ready(options: ReadyOptions = {}): Promise<void> {
-    checkTimeout(options.timeoutMs);
+    checkWait(options, 'ready');
     if (this.#isClosing) throw closedError();
     const { clock, publications } = this.#effects;
     const { signal, timeoutMs = this.#readyTimeoutMs } = options;
@@ -169,6 +173,7 @@ class LiveThread extends ServerRequester implements Thread {
   }
 
   async beginStep(options: BeginStepOptions = {}): Promise<Step> {
+    checkWait(options, 'beginStep');
     const sandboxState = sandboxStateOf(options);
     if (this.#effects.publications.current === 0 || this.#isClosing) await this.ready(options);
     if (options.signal?.aborted === true) throw abortedError('Beginning a step');
@@ -200,8 +205,8 @@ class LiveThread extends ServerRequester implements Thread {
     options: ReplaceOptions = {},
   ): Promise<Publication> {
     if (this.#isClosing) throw closedError();
+    checkReplacement(given, options);
     if (options.signal?.aborted === true) throw abortedError('The replacement');
-    if (!isRecord(given) || !('catalog' in given)) checkServers(isRecord(given) ? given.servers : given);
     const { signal } = options;
     const next = this.#projection.now(given);
     const generation = this.#generations + 1;
@@ -244,6 +249,7 @@ class LiveThread extends ServerRequester implements Thread {
   }
 
   setRoots(roots: readonly Root[]): void {
+    checkRoots(roots);
     this.#effects.roots = [...roots];
     for (const { link } of this.#effects.servers.connections) link?.notify('notifications/roots/list_changed');
   }
@@ -254,14 +260,14 @@ class LiveThread extends ServerRequester implements Thread {
     this.#effects.authority = { ...this.#effects.authority, policy: whole };
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
+  close(options?: CloseOptions): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
       this.#catalog?.stop();
       this.#effects.publications.close();
       this.#root.send({
         type: 'thread.close',
-        reason: options.reason ?? 'the thread was closed',
+        reason: options?.reason ?? 'the thread was closed',
         at: this.#effects.clock.now(),
       });
     }
@@ -301,6 +307,7 @@ class LiveThread extends ServerRequester implements Thread {
     params: JsonObject,
     options: RequestOptions = {},
   ): Promise<JsonObject> {
+    checkWait(options, method);
     await this.#whenReady(options);
     return this.#requestOf(this.#effects.publications.current, server, method, params, options);
   }

@@ -13,6 +13,7 @@ import type { Failure, HoldfastError } from '../domain/errors.ts';
 import type { CallFacts, CallOutcome } from '../domain/events.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Link, RequestFailure, RequestKey } from '../domain/link.ts';
+import { frozenCopy } from '../domain/frozen.ts';
 import { isoTime } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Progress } from '../domain/tool.ts';
@@ -92,8 +93,10 @@ export class Calls {
   /** Makes the actor of a call through `spawn`; resolves with its result. */
   start(call: NewCall, spawn: (input: CallInput) => void): Promise<JsonObject> {
     return new Promise<JsonObject>((resolve, reject) => {
-      const { signal, turn, input } = call;
-      const admitted = input.approval === undefined && this.#ports.turns.tryEnter(turn);
+      const { signal, turn } = call;
+      const admitted = call.input.approval === undefined && this.#ports.turns.tryEnter(turn);
+      // What waits is sent as it was asked for, whatever its caller does with the object meanwhile.
+      const input = admitted ? call.input : { ...call.input, params: frozenCopy(call.input.params) };
       const record: CallRecord = {
         input,
         config: call.config,
@@ -302,10 +305,14 @@ export class Calls {
     const { facts } = this.#ports;
     if (facts.observed && record.input.method === 'tools/call')
       facts.tell({ type: 'call.progressed', ...callFacts(record.input), ...progress });
-    try {
-      record.onProgress?.(progress);
-    } catch (error) {
+    const failed = (error: unknown): void => {
       facts.warn('listener_failed', `onProgress of "${record.input.name}" threw: ${String(error)}. The call goes on.`);
+    };
+    try {
+      const given: unknown = record.onProgress?.(progress);
+      if (given instanceof Promise) given.catch(failed);
+    } catch (error) {
+      failed(error);
     }
   }
 

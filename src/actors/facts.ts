@@ -11,6 +11,7 @@ import type { ThreadEvent } from '../domain/events.ts';
 import { isoTime } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { messageOf } from '../domain/errors.ts';
+import { frozenCopy } from '../domain/frozen.ts';
 import { safeObservable } from './safe-observable.ts';
 
 type WithoutTime<TEvent> = TEvent extends unknown ? Omit<TEvent, 'at'> : never;
@@ -47,7 +48,7 @@ export function createFacts(clock: Clock, redactor: Redactor): Facts {
   function tell(fact: NewFact): void {
     if ((observers.size === 0 && !fresh) || ended) return;
     if (queue.length === 0) queueMicrotask(flush);
-    queue.push(redactor.value({ at: isoTime(clock.now()), ...fact }) as ThreadEvent);
+    queue.push(frozenCopy(redactor.value({ at: isoTime(clock.now()), ...fact })) as ThreadEvent);
   }
 
   function warn(code: string, message: string, server?: string): void {

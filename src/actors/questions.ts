@@ -13,6 +13,7 @@ import { approvedTool, rememberChoices } from '../domain/approval-memory.ts';
 import type { ApprovalMode } from '../domain/config.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
 import type { Failure } from '../domain/errors.ts';
+import { frozenCopy } from '../domain/frozen.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { QuestionReply, ServerQuestion } from '../domain/link.ts';
@@ -340,7 +341,8 @@ export class Questions {
   #question(server: string, method: string, params: JsonObject, placed: Placed, asker: Asker): Question | string {
     const read = readQuestion(server, method, params);
     if (typeof read === 'string') return read;
-    return { elicitation: { ...this.#base(server, placed), ...read }, asker };
+    // What is handed out must not be a way to change what an answer is held to.
+    return { elicitation: frozenCopy({ ...this.#base(server, placed), ...read }), asker };
   }
 
   #base(

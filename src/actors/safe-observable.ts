@@ -37,9 +37,11 @@ class SafeObservable<T> extends Observable<T> {
       Observer<T>
     >;
     let isReported = false;
-    const guard = (run: () => void): void => {
+    const guard = (run: () => unknown): void => {
       try {
-        run();
+        const running = run();
+        // An async listener fails later, and must not bring the process down either.
+        if (running instanceof Promise) running.catch(this.#report);
       } catch (thrown) {
         if (isReported) return;
         isReported = true;

@@ -13,6 +13,7 @@ import type { ServerProvenance } from '../domain/catalog.ts';
 import type { MisconfiguredServer, ServerConfig } from '../domain/config.ts';
 import type { Place } from '../domain/environment.ts';
 import type { Failure } from '../domain/errors.ts';
+import { frozenCopy } from '../domain/frozen.ts';
 import type { Inventory, Link } from '../domain/link.ts';
 import type { ServerState } from '../domain/snapshot.ts';
 import type { ListedTool } from '../domain/tool.ts';
@@ -206,7 +207,7 @@ export class Servers {
 
   /** Takes a listing: its tools if it could be had whole, else the ones known before. */
   noteInventory(connection: LiveConnection, inventory: Inventory): void {
-    if (inventory.failure === undefined) connection.tools = inventory.tools;
+    if (inventory.failure === undefined) connection.tools = frozenCopy(inventory.tools);
   }
 
   #attach(planned: PlannedServer, generation: number): LiveConnection {

@@ -10,6 +10,7 @@ import type {
   StepSnapshot,
   ThreadSnapshot,
 } from '../domain/snapshot.ts';
+import { frozenCopy } from '../domain/frozen.ts';
 import { isoTime } from '../domain/question.ts';
 import type { CallActorRef } from '../machines/call.ts';
 import { fleetChildren } from '../machines/fleet.ts';
@@ -27,7 +28,7 @@ export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): 
   const { generation } = snapshot.context;
   const children: readonly (AnyActorRef | undefined)[] = Object.values(snapshot.children);
   const runtimes = children.filter(isRuntime).flatMap((ref) => runtimeOf(ref, effects));
-  return effects.redactor.value({
+  const picture = {
     version: 1,
     id,
     state: stateOf(root),
@@ -39,7 +40,8 @@ export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): 
       .map((ref) => stepOf(ref, effects.clock.now())),
     elicitations: effects.questions.shown.list(),
     worldState: {},
-  } satisfies ThreadSnapshot);
+  } satisfies ThreadSnapshot;
+  return frozenCopy<ThreadSnapshot>(effects.redactor.value(picture));
 }
 
 function stateOf(root: ThreadActorRef): ThreadSnapshot['state'] {
