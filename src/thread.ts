@@ -176,7 +176,7 @@ class LiveThread extends ServerRequester implements Thread {
     checkWait(options, 'beginStep');
     const sandboxState = sandboxStateOf(options);
     if (this.#effects.publications.current === 0 || this.#isClosing) await this.ready(options);
-    if (options.signal?.aborted === true) throw abortedError('Beginning a step');
+    if (options.signal?.aborted === true) throw abortedError('Beginning a step', options.signal);
     if (this.#isClosing) throw closedError();
     this.#steps += 1;
     const id = `step-${String(this.#steps)}`;
@@ -206,7 +206,7 @@ class LiveThread extends ServerRequester implements Thread {
   ): Promise<Publication> {
     if (this.#isClosing) throw closedError();
     checkReplacement(given, options);
-    if (options.signal?.aborted === true) throw abortedError('The replacement');
+    if (options.signal?.aborted === true) throw abortedError('The replacement', options.signal);
     const { signal } = options;
     const next = this.#projection.now(given);
     const generation = this.#generations + 1;
@@ -215,7 +215,7 @@ class LiveThread extends ServerRequester implements Thread {
     this.#projection.rebase(given, publication);
     if (signal === undefined) return publication;
     const onAbort = (): void => {
-      this.#effects.publications.cancelled(generation, abortedError('The replacement'));
+      this.#effects.publications.cancelled(generation, abortedError('The replacement', signal));
       this.#root.send({ type: 'runtime.cancel', generation, reason: 'its caller aborted it' });
     };
     signal.addEventListener('abort', onAbort, { once: true });

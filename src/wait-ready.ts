@@ -1,6 +1,7 @@
 /** Waiting for the first runtime of a thread (SPEC RT-6). */
 import type { Clock } from './api.ts';
 import type { Publications } from './actors/publications.ts';
+import { abortReason } from './domain/abort-reason.ts';
 import { HoldfastError } from './domain/errors.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 
@@ -16,7 +17,7 @@ export interface ReadyWait {
 export function waitReady({ clock, publications, timeoutMs, signal, snapshot }: ReadyWait): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     if (signal?.aborted === true) {
-      reject(abortedError('Waiting for the first runtime'));
+      reject(abortedError('Waiting for the first runtime', signal));
       return;
     }
     const settle =
@@ -27,7 +28,7 @@ export function waitReady({ clock, publications, timeoutMs, signal, snapshot }: 
         stop?.();
         then(...args);
       };
-    const onAbort = settle(() => reject(abortedError('Waiting for the first runtime')));
+    const onAbort = settle(() => reject(abortedError('Waiting for the first runtime', signal)));
     const timer = clock.setTimeout(
       settle(() => reject(notReady(timeoutMs, snapshot()))),
       timeoutMs,
@@ -39,8 +40,11 @@ export function waitReady({ clock, publications, timeoutMs, signal, snapshot }: 
 }
 
 /** The error of what its own signal aborted. */
-export function abortedError(what: string): HoldfastError {
-  return new HoldfastError('aborted', `${what} was aborted by its signal.`);
+export function abortedError(what: string, signal: AbortSignal | undefined): HoldfastError {
+  return new HoldfastError(
+    'aborted',
+    `${what} was aborted: ${signal === undefined ? 'its caller gave up' : abortReason(signal)}.`,
+  );
 }
 
 function notReady(timeoutMs: number, { servers }: ThreadSnapshot): HoldfastError {

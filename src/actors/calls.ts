@@ -7,6 +7,7 @@
  * - K2 The caller is answered exactly once.
  */
 import type { Clock } from '../api.ts';
+import { abortReason } from '../domain/abort-reason.ts';
 import type { ServerConfig } from '../domain/config.ts';
 import { toError } from '../domain/errors.ts';
 import type { Failure, HoldfastError } from '../domain/errors.ts';
@@ -119,7 +120,7 @@ export class Calls {
       };
       this.#records.set(input.call, record);
       if (signal !== undefined)
-        record.unlisten = this.#ports.signals.listen(signal, () => this.abort(input.call, 'its signal was aborted'));
+        record.unlisten = this.#ports.signals.listen(signal, () => this.abort(input.call, abortReason(signal)));
       spawn(callInputOf(input, admitted, this.#ports.clock.now()));
     });
   }
