@@ -4,7 +4,7 @@
  * Owns the process, its group, and whatever it starts. Receives lines, sends lines.
  * Invariants: `S1` no output of the server, however long or odd, ends the connection or grows memory past one line;
  * `S2` stderr is always read; `S3` the listener hears of the end once, and never after `close`; `S4` nothing here becomes
- * an unhandled error.
+ * an unhandled error; `S5` a server that reads nothing grows memory no further than {@link StdioTransportOptions.unsentLimits}.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -36,7 +36,14 @@ export interface StdioTransportOptions {
   readonly graceMs?: number;
   /** Longest line that is read. Default 8 MiB. */
   readonly maxLineBytes?: number;
+  /**
+   * What may wait for a server that does not read its stdin: with more replies its stdout is not read until it does, with
+   * more of anything the connection ends. Default 4 and 64 MiB.
+   */
+  readonly unsentLimits?: { readonly replies: number; readonly all: number };
 }
+
+const defaultUnsentLimits = { replies: 4 * 1_024 * 1_024, all: 64 * 1_024 * 1_024 };
 
 const defaultLineBytes = 8 * 1_024 * 1_024;
 
@@ -66,6 +73,7 @@ class StdioTransport implements WireTransport {
   #drainTimer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
   #writer: LineWriter | undefined;
+  #isGivenUp = false;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -77,6 +85,14 @@ class StdioTransport implements WireTransport {
 
   get pid(): number | undefined {
     return this.#root?.pid;
+  }
+
+  get unsent(): number {
+    return this.#writer?.unsent ?? 0;
+  }
+
+  get #limits(): { readonly replies: number; readonly all: number } {
+    return this.#options.unsentLimits ?? defaultUnsentLimits;
   }
 
   async start(): Promise<void> {
@@ -101,7 +117,13 @@ class StdioTransport implements WireTransport {
           resolve();
         });
       });
-      this.#writer = new LineWriter(child.stdin, this.#exited);
+      this.#writer = new LineWriter({
+        stream: child.stdin,
+        gone: this.#exited,
+        onRepliesSent: () => {
+          if (child.stdout.isPaused() && !this.#hasTooManyReplies()) child.stdout.resume();
+        },
+      });
       this.#listen(child);
       if (child.pid !== undefined) this.#root = { pid: child.pid, marker: this.#marker, startedAt: startOf(child.pid) };
       await once(child, 'spawn');
@@ -114,8 +136,14 @@ class StdioTransport implements WireTransport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if (!this.#isOpen() || this.#writer === undefined) return Promise.reject(this.#lost('not-sent'));
+    if (this.#writer.unsent > this.#limits.all) {
+      this.#giveUp();
+      return Promise.reject(this.#lost('not-sent'));
+    }
     try {
-      return this.#writer.write(JSON.stringify(message));
+      const sent = this.#writer.write(JSON.stringify(message), !('method' in message));
+      if (this.#hasTooManyReplies()) this.#child?.stdout.pause();
+      return sent;
     } catch (error) {
       return Promise.reject(unsendable(error));
     }
@@ -141,6 +169,7 @@ class StdioTransport implements WireTransport {
   async #end(): Promise<void> {
     this.#writer?.flush();
     this.#state = 'ended';
+    this.#child?.stdout.resume();
     clearTimeout(this.#drainTimer);
     if (this.#child === undefined || this.#root === undefined) return;
     const left = await endServerProcess({
@@ -182,6 +211,7 @@ class StdioTransport implements WireTransport {
     };
     child.on('exit', (code, signal) => {
       this.#exit = { code, signal };
+      child.stdout.resume();
       drainThenEnd();
     });
     // A server that closes its stdout can answer nothing more, even if it runs on.
@@ -223,7 +253,19 @@ class StdioTransport implements WireTransport {
   }
 
   #isOpen(): boolean {
-    return this.#state === 'open' && !this.#isClosing();
+    return this.#state === 'open' && !this.#isClosing() && !this.#isGivenUp;
+  }
+
+  #hasTooManyReplies(): boolean {
+    return this.#writer !== undefined && this.#exit === undefined && this.#writer.unsentReplies > this.#limits.replies;
+  }
+
+  /** Who sends this moment learns it from that; everyone else, a turn later. */
+  #giveUp(): void {
+    this.#isGivenUp = true;
+    setImmediate(() => {
+      this.#lose();
+    });
   }
 
   #isClosing(): boolean {
@@ -260,6 +302,7 @@ class StdioTransport implements WireTransport {
 
   #ending(): string {
     if (this.#isClosing()) return 'its connection was closed';
+    if (this.#isGivenUp) return `it does not read its stdin, where more than ${String(this.#limits.all)} bytes wait`;
     if (this.#exit === undefined) return this.#state === 'idle' ? 'it was not started' : 'it closed its stdout';
     return this.#exit.signal === null
       ? `it exited with code ${String(this.#exit.code)}`

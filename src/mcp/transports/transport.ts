@@ -56,6 +56,8 @@ export interface WireTransport {
   readonly hasPerRequestStream: boolean;
   /** The server's process, for stdio, once started. */
   readonly pid: number | undefined;
+  /** How much of what was sent waits for the server to read it, for stdio: characters and bytes. */
+  readonly unsent?: number;
   /** The legacy HTTP session, once the server named one. */
   readonly sessionId: string | undefined;
   /** @throws HoldfastError `server_unavailable` when there is nothing to talk to. */
