@@ -20,13 +20,13 @@ export function connectionChanged(effects: Effects, context: ConnectionContext, 
   connection.failure = failure;
   if (isNews)
     facts.tell({
-    type: 'server.changed',
-    server: connection.server,
-    connection: connection.id,
-    generations: [...connection.generations],
-    state,
-    ...(context.failure === null ? {} : { error: context.failure }),
-  });
+      type: 'server.changed',
+      server: connection.server,
+      connection: connection.id,
+      generations: [...connection.generations],
+      state,
+      ...(context.failure === null ? {} : { error: context.failure }),
+    });
   tellRuntimes(effects, connection);
   for (const waiter of connection.waiters) waiter();
   if (state === 'closed') servers.forget(connection.id);
