@@ -77,7 +77,7 @@ export async function runCall(name: string, words: readonly string[], shot: OneS
     suspend: nothing,
     resume: nothing,
   });
-  const interrupt = () => call.interrupt();
+  const interrupt = () => call.interrupt(String(signal.reason));
   signal.addEventListener('abort', interrupt, { once: true });
   const end = await call.end;
   await call.foreground;

@@ -190,7 +190,9 @@ async function oneShot(
   const ended: { code?: number } = {};
   const stop = io.onSignal((signal) => {
     ended.code ??= codes[signal];
-    controller.abort();
+    controller.abort(
+      signal === 'SIGINT' && terminal.isInteractive ? 'you pressed Ctrl-C' : `the command got ${signal}`,
+    );
   });
   try {
     const code = await run({ thread, terminal, json: options.json === true, signal: controller.signal });

@@ -208,6 +208,7 @@ describe('abort', () => {
     host.write({ id: 2, do: 'abort', target: 1 });
     expect(await host.reply(2)).toMatchObject({ ok: true, result: { aborted: true } });
     expect(codeOf(await host.reply(1))).toBe('aborted');
+    expect(messageOf(await host.reply(1))).toContain('was aborted: request 2 asked for it.');
     expect(host.indexOfReply(1)).toBeLessThan(host.indexOfReply(2));
     expect(host.indexOfEvent('call.ended')).toBeLessThan(host.indexOfReply(1));
   });

@@ -276,7 +276,7 @@ describe('leaving', () => {
     await person.type('call one/park', keys.enter);
     await server.untilParked('default');
     await person.type(keys.ctrlC);
-    await person.sees(/Aborting the call[\s\S]*aborted[\s\S]*holdfast> /);
+    await person.sees(/Aborting the call[\s\S]*aborted: you pressed Ctrl-C\.[\s\S]*holdfast> /);
     await person.type('call one/ask', keys.enter);
     await person.sees(/Decide later/);
     await person.type(keys.ctrlC);

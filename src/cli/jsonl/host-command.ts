@@ -116,7 +116,7 @@ function feed(stdin: Readable, writer: LineWriter, session: Session): void {
   });
   const end = () => {
     for (const line of reader.end()) session.receive(line);
-    void session.close('its input ended');
+    void session.close('the input ended');
   };
   stdin.once('end', end);
   stdin.once('error', end);

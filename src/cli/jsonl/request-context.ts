@@ -33,8 +33,8 @@ export interface RequestContext {
   step(id: string): Step;
   /** Ends a step; resolves when its requests are answered. Ending it again is no error. */
   endStep(id: string): Promise<void>;
-  /** Aborts an open request; resolves, with whether it was answered as aborted, once it is answered. */
-  abort(target: RequestId): Promise<boolean>;
+  /** Aborts an open request for another one; resolves, with whether it was answered as aborted, once it is answered. */
+  abort(target: RequestId, by: RequestId): Promise<boolean>;
   /** Closes the thread; resolves when everything but the requests to `close` is answered. */
   close(reason: string): Promise<void>;
   /** Tells something as a `warning`. */

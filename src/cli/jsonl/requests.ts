@@ -35,10 +35,10 @@ export const handlers: ReadonlyMap<string, RequestHandler> = new Map<string, Req
   ['callTool', handler('callTool', shapes.callTool, callTool)],
   [
     'abort',
-    async (line, context) => {
+    async (line, context, request) => {
       const { target } = parseBody(shapes.abort, 'abort', line.body);
       const id = requestIdOf(target, { text: line.text, key: 'target' });
-      return { aborted: id !== undefined && (await context.abort(id)) };
+      return { aborted: id !== undefined && (await context.abort(id, request.id)) };
     },
   ],
   [
@@ -110,7 +110,7 @@ export const handlers: ReadonlyMap<string, RequestHandler> = new Map<string, Req
   [
     'close',
     async (_, context) => {
-      await context.close('the host closed it');
+      await context.close('the host closed the thread');
       return {};
     },
   ],

@@ -158,15 +158,16 @@ export class Session implements RequestContext {
   }
 
   /** Aborts an open request and waits for its answer. Tells whether it was answered as aborted. */
-  async abort(target: RequestId): Promise<boolean> {
+  async abort(target: RequestId, by: RequestId): Promise<boolean> {
     const entry = this.#open.get(target.json);
     if (entry === undefined || unabortable.has(entry.name)) return false;
-    entry.controller.abort();
+    const reason = `request ${by.json} asked for it`;
+    entry.controller.abort(reason);
     // What takes no signal goes on by itself; its answer does not wait for it.
     if (deaf.has(entry.name))
       this.#answerError(
         entry,
-        new HoldfastError('aborted', `Request "${entry.name}" was aborted. What it began goes on.`),
+        new HoldfastError('aborted', `Request "${entry.name}" was aborted: ${reason}. What it began goes on.`),
       );
     return entry.answered;
   }

@@ -39,7 +39,8 @@ export interface ForegroundCall {
   readonly foreground: Promise<'over' | 'background'>;
   /** Whether a question is put while this call is in the foreground, since the call may be waiting on it. */
   readonly concerns: (elicitation: PendingElicitation) => boolean;
-  readonly interrupt: () => void;
+  /** Aborts it; the reason shows in its error. */
+  readonly interrupt: (reason: string) => void;
 }
 
 /** Starts a call. */
@@ -50,7 +51,7 @@ export function startCall(options: ForegroundCallOptions): ForegroundCall {
     (result): CallEnd => ({ kind: 'result', result }),
     (error: unknown): CallEnd => ({ kind: 'error', error }),
   );
-  const interrupt = () => controller.abort();
+  const interrupt = (reason: string) => controller.abort(reason);
   const concerns = (elicitation: PendingElicitation) =>
     elicitation.request === options.callId || elicitation.attribution !== 'call';
   const foreground = serveQuestions(options, { end, line, interrupt, concerns });
@@ -120,7 +121,7 @@ async function serveQuestions(
       options.suspend();
       const outcome = await questions.ask(next, { say: options.say, canDefer: options.canDefer });
       options.resume();
-      if (outcome === 'interrupted') call.interrupt();
+      if (outcome === 'interrupted') call.interrupt('you pressed Ctrl-C');
       if (outcome === 'later') return 'background';
       call.line.resume();
     }

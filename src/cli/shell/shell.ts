@@ -49,6 +49,13 @@ export async function runShell(options: ShellOptions): Promise<number> {
   }
 }
 
+/** Why a call ends with the shell, by its exit code. */
+const reasons: ReadonlyMap<number, string> = new Map([
+  [exitCodes.interrupted, 'you pressed Ctrl-C'],
+  [exitCodes.terminated, 'the shell got SIGTERM'],
+  [exitCodes.hangup, 'the terminal was closed'],
+]);
+
 class Shell implements ShellContext {
   readonly thread: Thread;
   readonly terminal: Terminal;
@@ -100,7 +107,7 @@ class Shell implements ShellContext {
     } finally {
       stopFollowing();
       this.#input.end();
-      await this.thread.close({ reason: 'the person left' });
+      await this.thread.close({ reason: 'you left' });
       this.#facts.unsubscribe();
       this.questions.dispose();
     }
@@ -121,7 +128,7 @@ class Shell implements ShellContext {
 
   leave(code: number): void {
     this.#exitCode ??= code;
-    this.#call?.interrupt();
+    this.#call?.interrupt(reasons.get(code) ?? 'you left');
     this.#input.end();
     this.#left.resolve(undefined);
   }
@@ -133,7 +140,7 @@ class Shell implements ShellContext {
     }
     this.#isInterrupted = true;
     this.say('Aborting the call. Press Ctrl-C again to leave.');
-    this.#call.interrupt();
+    this.#call.interrupt('you pressed Ctrl-C');
   }
 
   nextCallId(): string {
