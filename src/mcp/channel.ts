@@ -18,6 +18,7 @@ import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ClientOffer, LinkHandlers, QuestionReply, RequestKey, WireRequest } from '../domain/link.ts';
 import type { Envelope } from './client-identity.ts';
+import { settlesWithin } from './deadline.ts';
 import { WireError, recoded, say, toWireError } from './errors.ts';
 import { Notices } from './notices.ts';
 import { QuestionBook } from './questions.ts';
@@ -35,6 +36,8 @@ export interface ChannelOptions {
   readonly transport: (listener: WireListener) => WireTransport;
   /** The conversation ended, by the server or by `close`. Called once, after every pending request failed. */
   readonly onEnd: (failure: Failure, closedHere: boolean) => void;
+  /** Everything the conversation was made of is gone: `close` is about to resolve. */
+  readonly onGone?: () => void;
 }
 
 /** How long closing waits for a legacy HTTP server to hear that its requests are cancelled. */
@@ -211,9 +214,11 @@ export class Channel implements Transport {
       }),
       true,
     );
-    if (abandoned.length > 0) await withinMs(Promise.all(abandoned.map((id) => this.#tellCancelled(id))), farewellMs);
+    if (abandoned.length > 0)
+      await settlesWithin(Promise.all(abandoned.map((id) => this.#tellCancelled(id))), farewellMs);
     this.#requests.abortAll();
     await this.wire.close();
+    this.#options.onGone?.();
   }
 
   #paramsOf(params: JsonObject | undefined, progressToken?: number): object | undefined {
@@ -375,13 +380,4 @@ export class Channel implements Transport {
   #warn(code: string, message: string): void {
     this.#options.handlers.onWarning(code, message);
   }
-}
-
-async function withinMs(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, limit]);
-  clearTimeout(timer);
 }

@@ -77,6 +77,23 @@ export function untilAborted<TResult>(promise: Promise<TResult>, signal: AbortSi
   });
 }
 
+/**
+ * Says whether `promise` fulfils within `ms`; after that it is left to itself, its rejection handled.
+ *
+ * @throws what the promise rejects with in that time.
+ */
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** `then(resolve, reject)` never rejects; this satisfies the rule that every promise is handled. */
 function unreachable(): void {
   // Nothing gets here.

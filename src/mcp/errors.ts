@@ -64,6 +64,11 @@ export function toWireError(error: unknown, context: WireContext): WireError {
       details,
     );
   }
+  if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected)
+    return new WireError('connection_lost', say(context, 'none, for nothing is connected'), {
+      ...details,
+      outcome: 'not-sent',
+    });
   if (isNetworkError(error)) {
     const what = `a network error (${clip(reasonOf(error))})`;
     return new WireError(

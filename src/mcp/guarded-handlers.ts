@@ -5,15 +5,17 @@ import { boundWarnings } from './warnings.ts';
 
 export interface HandlerGate {
   readonly handlers: LinkHandlers;
+  /** Nothing but warnings is told from now on: what is being ended may not end as it should. */
+  hush(): void;
   /** Nothing is told from now on. */
   shut(): void;
 }
 
 /** Wraps the handlers an owner gave: guarded, gated, and with bounded warnings (SPEC RT-12). */
 export function guardHandlers(owner: LinkHandlers): HandlerGate {
-  let open = true;
-  const guard = (tell: () => void): void => {
-    if (!open) return;
+  let open: 'all' | 'warnings' | 'none' = 'all';
+  const guard = (tell: () => void, what: 'all' | 'warnings' = 'all'): void => {
+    if (open !== what && open !== 'all') return;
     try {
       tell();
     } catch (error) {
@@ -23,7 +25,7 @@ export function guardHandlers(owner: LinkHandlers): HandlerGate {
   const warn = boundWarnings((code, message) => {
     guard(() => {
       owner.onWarning(code, message);
-    });
+    }, 'warnings');
   });
   return {
     handlers: {
@@ -69,8 +71,11 @@ export function guardHandlers(owner: LinkHandlers): HandlerGate {
         });
       },
     },
+    hush: () => {
+      if (open === 'all') open = 'warnings';
+    },
     shut: () => {
-      open = false;
+      open = 'none';
     },
   };
 }

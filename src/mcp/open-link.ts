@@ -182,9 +182,10 @@ class LinkStart {
     const onEnd = (failure: Failure, closedHere: boolean): void => {
       ended.abort();
       if (live && !closedHere) gate.handlers.onClosed(failure);
-      gate.shut();
+      gate.hush();
     };
-    const channel = new Channel({ server, offer, handlers: gate.handlers, transport: route.open, onEnd });
+    const onGone = gate.shut.bind(gate);
+    const channel = new Channel({ server, offer, handlers: gate.handlers, transport: route.open, onEnd, onGone });
     try {
       const onLive = (): void => {
         live = true;
@@ -194,7 +195,7 @@ class LinkStart {
         this.#deadline.signal,
       );
     } catch (error) {
-      gate.shut();
+      gate.hush();
       const said = error instanceof HoldfastError ? error : (channel.fault ?? error);
       await channel.close();
       this.#stderr = channel.wire.stderrTail();
