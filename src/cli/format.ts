@@ -115,9 +115,21 @@ export function formatQuestion(elicitation: PendingElicitation, index: number, {
 
 /** A fact in one line. */
 export function formatEvent(event: ThreadEvent, { paint }: Painter): string {
-  const { type, at, ...rest } = event;
-  const facts = Object.entries(rest).flatMap(([key, value]) =>
+  const { type, at } = event;
+  const facts = Object.entries(factsOf(event)).flatMap(([key, value]) =>
     value === undefined ? [] : [`${key}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value), 100)}`],
   );
   return paint('dim', `${at.slice(11, 23)} ${type} ${facts.join(' ')}`);
+}
+
+/** A call shows under the one id that the shell gave it, in events as in questions. */
+function factsOf(event: ThreadEvent): Readonly<Record<string, unknown>> {
+  const { type: _type, at: _at, ...facts } = event;
+  if ('elicitation' in facts) {
+    const { token, kind, server, request, call, message } = facts.elicitation;
+    return { token, kind, server, call: request ?? call, message };
+  }
+  if (!('request' in facts)) return facts;
+  const { request, ...others } = facts;
+  return { ...others, call: request };
 }

@@ -1,7 +1,7 @@
 /** The commands and options of `holdfast` (SPEC CL-1, CL-2), and the exit code each comes to. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type ApprovalMode, approvalModes, type Thread, type ThreadOptions } from '../index.ts';
-import { readConfig, type ResolvedConfig } from '../config/index.ts';
+import type { ResolvedConfig } from '../config/index.ts';
 import { type EndSignal, type HostCommandOptions, type HostIo, runHost } from './jsonl/host-command.ts';
 import { type ImportCommandOptions, runImport } from './import-command.ts';
 import { loadConfig, rootsOf, withApproval } from './load-config.ts';
@@ -166,7 +166,12 @@ async function shell(options: CommonOptions, io: ProgramIo, terminal: Terminal):
     terminal,
     version: io.version,
     watch: options.watch,
-    readFiles: async (files) => readConfig(files),
+    readFiles: async (files) => {
+      const read = await loadConfig(files.length === 0 ? options.config : files, io.directory);
+      // Nothing is replaced by half of what was asked for.
+      for (const error of read.unreadable) throw error;
+      return read.config;
+    },
     onSignal: io.onSignal,
   });
 }

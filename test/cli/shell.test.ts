@@ -177,6 +177,36 @@ describe('commands', () => {
     await person.type('call one/echo text=x', keys.enter);
     expect(await person.sees(/step\.ended/)).toMatch(/step\.began[\s\S]*call\.started[\s\S]*call\.ended/);
   });
+
+  test('CL-1 shows no event of the steps it begins only to look, and one id for a call', async () => {
+    const person = await open({ one: serve().config });
+    await person.type('events on', keys.enter);
+    await person.sees(/holdfast> /);
+    await person.type('tools', keys.enter);
+    expect(await person.sees(/echo[\s\S]*holdfast> /)).not.toContain('step.');
+    await person.type('call one/ask', keys.enter);
+    const shown = await person.sees(/elicitation\.opened[^\n]*/);
+    expect(shown).toMatch(/call\.started [^\n]*call=call-1 /);
+    expect(shown).toMatch(/elicitation\.opened [^\n]*call=call-1 /);
+    expect(shown).not.toContain('request=');
+  });
+
+  test('CL-1 replaces by what it was started with, names the file, and says it once', async () => {
+    const person = await open({});
+    await person.type('replace', keys.enter);
+    await person.sees(/Expected a file, and there is no holdfast\.json/);
+    await writeFile(join(directory, 'holdfast.json'), '{"mcpServers":{}}');
+    await writeFile(join(directory, 'other.json'), '{"mcpServers":{}}');
+    await person.type('replace other.json', keys.enter);
+    await person.sees(/Generation 2 is current, from \S*other\.json; it took over from 1\.[\s\S]*holdfast> /);
+    await person.type('replace', keys.enter);
+    const shown = await person.sees(/Generation 3 is current[\s\S]*holdfast> /);
+    expect(shown).toMatch(/from \S*holdfast\.json; it took over from 2\./);
+    expect(shown.match(/is current/g)).toHaveLength(1);
+    await writeFile(join(directory, 'holdfast.json'), '{');
+    await person.type('replace', keys.enter);
+    expect(await person.sees(/config_syntax[\s\S]*holdfast> /)).not.toContain('is current');
+  });
 });
 
 describe('questions', () => {
@@ -237,13 +267,29 @@ describe('questions', () => {
     await person.sees(/goes on in the background[\s\S]*holdfast> /);
     await writeFile(file, JSON.stringify({ mcpServers: {} }));
     await person.type('replace', keys.enter);
-    await person.sees(/Generation 2 is current; it took over from 1/);
+    await person.sees(/Generation 2 is current, from \S*holdfast\.json; it took over from 1, whose calls go on\./);
     await person.type('status', keys.enter);
     await person.sees(/Runtime 1 is retired, held by step[\s\S]*is paused, on generation 1/);
     await person.type('questions', keys.enter);
     await person.sees(/\[1\] one asks for call call-1 \(form, generation 1\)/);
     await person.type('answer 1 {"name":"Ada"}', keys.enter);
     await person.sees(/Answer delivered\./);
+    expect(await person.sees(/one\/ask ended:[\s\S]*holdfast> /)).toContain('"name":"Ada"');
+  });
+
+  test('CL-1 takes Escape in a form as deciding later, in a field too: the call goes on', async () => {
+    const person = await open({ one: serve().config });
+    await person.type('call one/ask', keys.enter);
+    await person.sees(/Decide later/);
+    await person.type('\u001B');
+    await person.sees(/goes on in the background[\s\S]*holdfast> /);
+    await person.type('answer', keys.enter);
+    await person.sees(/Decide later/);
+    await person.type(keys.enter);
+    await person.sees(/name/);
+    await person.type('\u001B');
+    await person.sees(/holdfast> /);
+    await person.type('answer 1 {"name":"Ada"}', keys.enter);
     expect(await person.sees(/one\/ask ended:[\s\S]*holdfast> /)).toContain('"name":"Ada"');
   });
 

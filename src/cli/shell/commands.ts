@@ -1,5 +1,5 @@
 /** The commands of the shell. */
-import type { Thread, ToolInfo } from '../../index.ts';
+import type { Publication, RuntimeServers, Thread, ToolInfo } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { parseArguments, parseObject, splitWords } from '../arguments.ts';
 import { formatQuestion, formatServers, formatTools } from '../format.ts';
@@ -13,9 +13,8 @@ export interface ShellContext {
   readonly thread: Thread;
   readonly terminal: Terminal;
   readonly questions: Questions;
+  /** Reads files; without any, what the shell was started with. */
   readonly readFiles: (files: readonly string[]) => Promise<ResolvedConfig>;
-  /** The files the current runtime was read from. */
-  files: readonly string[];
   /** The tools last seen; for completion. */
   readonly tools: readonly ToolInfo[];
   /** Whether every event is shown. */
@@ -25,6 +24,9 @@ export interface ShellContext {
   resume(): void;
   leave(code: number): void;
   nextCallId(): string;
+  /** The tools a step would have now. */
+  peekTools(): Promise<readonly ToolInfo[]>;
+  replace(next: RuntimeServers): Promise<Publication>;
   runCall(call: ForegroundCall, name: string): Promise<void>;
 }
 
@@ -72,7 +74,7 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
     'replace',
     {
       usage: 'replace [file …]',
-      help: 'Reads the configuration again and replaces the runtime; calls in flight go on.',
+      help: 'Replaces the runtime by what files hold, or what it was started with holds now; calls in flight go on.',
       run: replace,
     },
   ],
@@ -94,9 +96,7 @@ function help(_: string, context: ShellContext): void {
 }
 
 async function listTools(server: string, context: ShellContext): Promise<void> {
-  const step = await context.thread.beginStep();
-  const tools = step.tools.filter((tool) => server === '' || tool.server === server);
-  await step.end();
+  const tools = (await context.peekTools()).filter((tool) => server === '' || tool.server === server);
   context.say(formatTools(tools, context.terminal));
 }
 
@@ -121,7 +121,7 @@ async function call(rest: string, context: ShellContext): Promise<void> {
 function showStatus(_: string, context: ShellContext): void {
   const { thread, terminal } = context;
   const { generation, state, runtimes, servers, steps, elicitations } = thread.snapshot();
-  const lines = [`Thread ${state}, generation ${generation}.`];
+  const lines = [`Thread ${state}, ${generation === 0 ? 'no generation yet' : `generation ${generation}`}.`];
   for (const runtime of runtimes) {
     const holders = runtime.holders.map((holder) => `${holder.kind} ${holder.id}`).join(', ');
     lines.push(`Runtime ${runtime.generation} is ${runtime.state}${holders === '' ? '' : `, held by ${holders}`}.`);
@@ -181,18 +181,18 @@ function watch(rest: string, context: ShellContext): void {
 }
 
 async function replace(rest: string, context: ShellContext): Promise<void> {
-  const named = splitWords(rest);
-  const files = named.length === 0 ? context.files : named;
-  if (files.length === 0) throw new UsageError('Expected a file: "replace holdfast.json".');
-  const config = await context.readFiles(files);
+  const config = await context.readFiles(splitWords(rest));
+  if (config.files.length === 0)
+    throw new UsageError('Expected a file, and there is no holdfast.json or .mcp.json here. Write one, or name one.');
   for (const warning of config.warnings) context.say(context.terminal.paint('yellow', plain(warning.message)));
   const { servers, misconfigured, secrets } = config;
-  const publication = await context.thread.replaceRuntime({ servers, misconfigured, secrets });
-  context.files = config.files;
+  const publication = await context.replace({ servers, misconfigured, secrets });
+  const { generation, replaced } = publication;
+  const goesOn = context.thread.snapshot().steps.some((step) => step.generation === replaced && step.calls.length > 0);
   context.say(
     publication.status === 'superseded'
       ? `A newer replacement took over; generation ${publication.generation} is current.`
-      : `Generation ${publication.generation} is current${publication.replaced === undefined ? '' : `; it took over from ${publication.replaced}, whose calls go on`}.`,
+      : `Generation ${generation} is current, from ${config.files.map(plain).join(', ')}${replaced === undefined ? '' : `; it took over from ${replaced}${goesOn ? ', whose calls go on' : ''}`}.`,
   );
 }
 

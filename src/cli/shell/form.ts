@@ -5,11 +5,11 @@ import { oneLine, plain, type Terminal } from '../terminal.ts';
 import { approvalChoices, approvalLines } from './approval.ts';
 import { type Field, fieldsOf, numberProblem } from './fields.ts';
 
-/** What the person decided. `later` leaves the question open; `interrupted` is Ctrl-C or Escape. */
+/** What the person decided. `later` leaves the question open; `interrupted` is Ctrl-C. */
 export type FormResult =
   | { readonly kind: 'answer'; readonly answer: ElicitationAnswer }
   | { readonly kind: 'later' }
-  | { readonly kind: 'interrupted' };
+  | { readonly kind: 'interrupted' | 'escaped' };
 
 /** How a question is put. */
 export interface FormOptions {
@@ -31,6 +31,22 @@ const cancel = { value: 'cancel', label: 'Cancel', hint: 'neither yes nor no' } 
 
 /** Puts a question and resolves with what the person decided. */
 export async function askPerson(elicitation: PendingElicitation, options: FormOptions): Promise<FormResult> {
+  const { input } = options.terminal;
+  const last = { isEscape: false };
+  // The prompts tell Escape and Ctrl-C as one.
+  const listen = (_: unknown, key: { readonly name?: string } | undefined) => {
+    last.isEscape = key?.name === 'escape';
+  };
+  input.on('keypress', listen);
+  try {
+    const result = await putQuestion(elicitation, options);
+    return result.kind === 'interrupted' && last.isEscape ? { kind: 'escaped' } : result;
+  } finally {
+    input.off('keypress', listen);
+  }
+}
+
+async function putQuestion(elicitation: PendingElicitation, options: FormOptions): Promise<FormResult> {
   const shared = { input: options.terminal.input, output: options.terminal.output, signal: options.signal };
   const put = async (choices: readonly Option[], accept: (choice: string) => ElicitationAnswer) =>
     choose(shared, [...choices, ...(options.canDefer ? [later] : [])], accept);

@@ -76,6 +76,9 @@ export class Questions {
         });
         // The signal takes the form away as an interrupt would.
         if (controller.signal.aborted) return gone(say);
+        // Escape puts a question aside; where there is no later, it is put again.
+        if (result.kind === 'escaped' && !canDefer) continue;
+        if (result.kind === 'escaped') return 'later';
         if (result.kind !== 'answer') return result.kind;
         const outcome = await this.respond(elicitation.token, result.answer);
         if (outcome.status === 'invalid' && result.answer.action === 'accept') {

@@ -7,7 +7,7 @@
  * S2 Every way out closes the thread and waits for it; none waits for a form or a command that is under way.
  */
 import type { Subscription } from 'rxjs';
-import type { Thread, ThreadEvent, ToolInfo } from '../../index.ts';
+import type { Publication, RuntimeServers, Thread, ThreadEvent, ToolInfo } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { followFiles } from '../follow-files.ts';
 import { formatEvent, formatQuestion } from '../format.ts';
@@ -26,7 +26,7 @@ export interface ShellOptions {
   readonly thread: Thread;
   readonly terminal: Terminal;
   readonly config: ResolvedConfig;
-  /** Reads the configuration again: the files given, or the ones from before. */
+  /** Reads files; without any, what the shell was started with. */
   readonly readFiles: (files: readonly string[]) => Promise<ResolvedConfig>;
   readonly version: string;
   /** Follow the files of `config` as they change. */
@@ -61,7 +61,6 @@ class Shell implements ShellContext {
   readonly terminal: Terminal;
   readonly questions: Questions;
   readonly readFiles: ShellOptions['readFiles'];
-  files: readonly string[];
   tools: readonly ToolInfo[] = [];
   isWatching = false;
   readonly #options: ShellOptions;
@@ -71,6 +70,9 @@ class Shell implements ShellContext {
   readonly #background = new Set<Promise<unknown>>();
   #call: ForegroundCall | undefined;
   #isInterrupted = false;
+  #isReplacing = false;
+  #peeks = 0;
+  readonly #peeked = new Set<string>();
   #areToolsStale = true;
   #exitCode: number | undefined;
   readonly #left = deferred<undefined>();
@@ -81,7 +83,6 @@ class Shell implements ShellContext {
     this.thread = options.thread;
     this.terminal = options.terminal;
     this.readFiles = options.readFiles;
-    this.files = options.config.files;
     this.questions = new Questions(options.thread, options.terminal);
     this.#input = new LineInput({
       terminal: options.terminal,
@@ -146,6 +147,26 @@ class Shell implements ShellContext {
   nextCallId(): string {
     this.#calls += 1;
     return `call-${this.#calls}`;
+  }
+
+  async peekTools(): Promise<readonly ToolInfo[]> {
+    this.#peeks += 1;
+    try {
+      const step = await this.thread.beginStep();
+      await step.end();
+      return step.tools;
+    } finally {
+      this.#peeks -= 1;
+    }
+  }
+
+  async replace(next: RuntimeServers): Promise<Publication> {
+    this.#isReplacing = true;
+    try {
+      return await this.thread.replaceRuntime(next);
+    } finally {
+      this.#isReplacing = false;
+    }
   }
 
   async runCall(call: ForegroundCall, name: string): Promise<void> {
@@ -219,9 +240,12 @@ class Shell implements ShellContext {
       this.#areToolsStale = true;
       if (this.#call === undefined) void this.#refreshTools();
     }
+    if (this.#isOwnStep(event)) return;
     if (this.isWatching) this.say(formatEvent(event, this.terminal));
-    else if (event.type === 'runtime.published') this.say(paint('dim', `Generation ${event.generation} is current.`));
-    else if (
+    else if (event.type === 'runtime.published') {
+      // Who replaces it by hand is told more, at its end.
+      if (!this.#isReplacing) this.say(paint('dim', `Generation ${event.generation} is current.`));
+    } else if (
       event.type === 'server.changed' &&
       (event.state === 'failed' ||
         event.state === 'misconfigured' ||
@@ -235,6 +259,14 @@ class Shell implements ShellContext {
         ),
       );
     } else if (event.type === 'warning') this.say(paint('yellow', plain(event.message)));
+  }
+
+  /** Steps that were begun only to look at their tools are nobody's business. */
+  #isOwnStep(event: ThreadEvent): boolean {
+    if (event.type === 'step.ended') return this.#peeked.delete(event.step);
+    if (event.type !== 'step.began' || this.#peeked.size >= this.#peeks) return false;
+    this.#peeked.add(event.step);
+    return true;
   }
 
   /** Says that a question came, unless the call in the foreground puts it at once. */
@@ -256,9 +288,7 @@ class Shell implements ShellContext {
     if (!this.#areToolsStale || this.thread.snapshot().state !== 'active') return;
     this.#areToolsStale = false;
     try {
-      const step = await this.thread.beginStep();
-      this.tools = step.tools;
-      await step.end();
+      this.tools = await this.peekTools();
     } catch {
       // Without a runtime there is nothing to complete; the next publication tries again.
       this.#areToolsStale = true;
