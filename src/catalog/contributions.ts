@@ -13,7 +13,6 @@ import { messageOf } from '../domain/errors.ts';
 import type { CatalogBuilder } from './builder.ts';
 import { stateOf } from './environments.ts';
 import { localLauncher } from './launchers.ts';
-import { parsePluginConfig } from './plugin-config.ts';
 import type { PluginConfig } from './plugin-config.ts';
 
 /** One plugin, and what it brings. */
@@ -101,14 +100,17 @@ class Discovery {
     try {
       const text = await launcher.readFile?.(file, { signal });
       if (signal.aborted) return;
-      this.#known.set(root, text === undefined ? 'no plugin' : this.#parse(text, root, file));
+      const reading = text === undefined ? 'no plugin' : await this.#parse(text, root, file);
+      this.#known.set(root, reading);
     } catch (error) {
       if (!signal.aborted)
         this.#warn(`Plugin "${root.plugin.id}" could not be read, and is left out: ${messageOf(error)}`);
     }
   }
 
-  #parse(text: string, root: SelectedRoot, file: string): PluginConfig {
+  /** The reader of configuration is loaded when there is something to read: most threads have no plugins (PE-5). */
+  async #parse(text: string, root: SelectedRoot, file: string): Promise<PluginConfig> {
+    const { parsePluginConfig } = await import('./plugin-config.ts');
     const config = parsePluginConfig(text, { root: root.path, environment: root.environment, file });
     for (const { message } of config.warnings) this.#warn(message);
     return config;

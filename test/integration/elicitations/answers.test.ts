@@ -161,7 +161,6 @@ test('EL-4 RT-12 a legacy peer that asks nonsense hears an error for each, and i
     { method: 'elicitation/create', params: { message: 'x', mode: 'dance', requestedSchema: {} } },
     { method: 'elicitation/create', params: { message: 4, requestedSchema: { type: 'object', properties: {} } } },
     { method: 'sampling/createMessage', params: { messages: [] } },
-    { method: 'roots/list' },
     { method: 'unheard/of' },
   ];
   await using peer = rawServer((message, self) => {
