@@ -122,9 +122,11 @@ describe('commands', () => {
     const person = await open({ one: serve().config });
     await person.type('tools', keys.enter);
     await person.sees(/echo[\s\S]*holdfast> /);
-    await person.type('cal', keys.tab);
-    await person.sees(/call /);
-    await person.type('one/ech', keys.tab);
+    await person.type('stat', keys.tab);
+    await person.sees(/status /);
+    await person.type(keys.enter);
+    await person.sees(/Thread active[\s\S]*holdfast> /);
+    await person.type('call one/ech', keys.tab);
     await person.sees(/one\/echo /);
     await person.type('text=completed', keys.enter);
     await person.sees(/[\r\n]completed/);
@@ -168,6 +170,41 @@ describe('commands', () => {
     await person.sees(/one\/progress \d+\.\d s 4\/4 \(100 %\) step 4/);
     server.release('k');
     expect(await person.sees(/holdfast> /)).toContain('done');
+  });
+
+  test('CL-1 RT-1 runs a call in the background, lists it, replaces meanwhile, and tells its end', async () => {
+    const server = serve();
+    const person = await open({ one: server.config });
+    await person.type('call one/park {"key":"k"} &', keys.enter);
+    await person.sees(/call-1 of one\/park goes on in the background[\s\S]*holdfast> /);
+    await server.untilParked('k');
+    await person.type('calls', keys.enter);
+    await person.sees(/Call call-1 of \S+park is running, on generation 1\.[\s\S]*holdfast> /);
+    await person.type('call one/ask &', keys.enter);
+    await person.sees(/one asks [\s\S]*Type "answer 1"\./);
+    await writeFile(join(directory, 'holdfast.json'), '{"mcpServers":{}}');
+    await person.type('replace', keys.enter);
+    await person.sees(/took over from 1, whose calls go on\.[\s\S]*holdfast> /);
+    server.release('k', 'late');
+    await person.sees(/call-1 of one\/park ended:\s+late[\s\S]*holdfast> /);
+    await person.type('answer 1 decline', keys.enter);
+    expect(await person.sees(/call-2 of one\/ask ended:[\s\S]*holdfast> /)).toContain('"action":"decline"');
+    await person.type('calls', keys.enter);
+    await person.sees(/No call runs\./);
+  });
+
+  test('CL-1 keeps what is typed during a call off its progress, and takes it up afterwards', async () => {
+    const server = serve();
+    const person = await open({ one: server.config });
+    await person.type('call one/park {"key":"k"}', keys.enter);
+    await server.untilParked('k');
+    await person.type('call one/echo text=ahead', keys.enter, 'stat');
+    server.release('k', 'released');
+    const shown = await person.sees(/[\r\n]ahead[\s\S]*holdfast> stat/);
+    expect(shown).toMatch(/released[\s\S]*holdfast> call one\/echo text=ahead/);
+    expect(shown.slice(0, shown.indexOf('released'))).not.toContain('one/echo');
+    await person.type('us', keys.enter);
+    await person.sees(/Thread active/);
   });
 
   test('CL-1 shows every event while it is told to', async () => {

@@ -1,5 +1,5 @@
 /** The commands of the shell. */
-import type { Publication, RuntimeServers, Thread, ToolInfo } from '../../index.ts';
+import type { Publication, RuntimeServers, StepSnapshot, Thread, ToolInfo } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { parseArguments, parseObject, splitWords } from '../arguments.ts';
 import { formatQuestion, formatServers, formatTools } from '../format.ts';
@@ -27,7 +27,7 @@ export interface ShellContext {
   /** The tools a step would have now. */
   peekTools(): Promise<readonly ToolInfo[]>;
   replace(next: RuntimeServers): Promise<Publication>;
-  runCall(call: ForegroundCall, name: string): Promise<void>;
+  runCall(call: ForegroundCall, label: { readonly id: string; readonly name: string }): Promise<void>;
 }
 
 /** One command. */
@@ -49,12 +49,13 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
   [
     'call',
     {
-      usage: 'call <tool> [json|key=value …]',
-      help: 'Calls a tool and shows its result.',
+      usage: 'call <tool> [json|key=value …] [&]',
+      help: 'Calls a tool and shows its result; with & at its end in the background, when it ends.',
       run: call,
       complete: (context) => context.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.tool}`]),
     },
   ],
+  ['calls', { usage: 'calls', help: 'Lists the calls that run.', run: listCalls }],
   ['status', { usage: 'status', help: 'Shows runtimes, servers, steps and open questions.', run: showStatus }],
   ['questions', { usage: 'questions', help: 'Lists the open questions.', run: (_, context) => listQuestions(context) }],
   [
@@ -101,21 +102,24 @@ async function listTools(server: string, context: ShellContext): Promise<void> {
 }
 
 async function call(rest: string, context: ShellContext): Promise<void> {
-  const [, name = '', args = ''] = /^(\S+)\s*(.*)$/s.exec(rest) ?? [];
+  const isBackground = /(^|\s)&$/.test(rest);
+  const [, name = '', args = ''] = /^(\S+)\s*(.*)$/s.exec(isBackground ? rest.slice(0, -1).trim() : rest) ?? [];
+  const callId = context.nextCallId();
   if (name === '') throw new UsageError('Expected the name of a tool. "tools" lists them.');
   const started = startCall({
     thread: context.thread,
     questions: context.questions,
     terminal: context.terminal,
-    callId: context.nextCallId(),
+    callId,
     name,
     argumentsFor: (tool) => parseArguments(args, tool),
     say: (text) => context.say(text),
     canDefer: true,
+    isBackground,
     suspend: () => context.suspend(),
     resume: () => context.resume(),
   });
-  await context.runCall(started, name);
+  await context.runCall(started, { id: callId, name: plain(name) });
 }
 
 function showStatus(_: string, context: ShellContext): void {
@@ -127,14 +131,20 @@ function showStatus(_: string, context: ShellContext): void {
     lines.push(`Runtime ${runtime.generation} is ${runtime.state}${holders === '' ? '' : `, held by ${holders}`}.`);
   }
   lines.push(formatServers(servers, terminal));
-  for (const step of steps) {
-    for (const open of step.calls)
-      lines.push(
-        `Call ${open.request ?? open.id} of ${plain(open.name)} is ${open.state}, on generation ${step.generation}.`,
-      );
-  }
+  lines.push(...steps.flatMap(callLines));
   lines.push(...elicitations.map((elicitation, index) => formatQuestion(elicitation, index + 1, terminal)));
   context.say(lines.join('\n'));
+}
+
+function listCalls(_: string, context: ShellContext): void {
+  const lines = context.thread.snapshot().steps.flatMap(callLines);
+  context.say(lines.length === 0 ? 'No call runs.' : lines.join('\n'));
+}
+
+function callLines({ calls, generation }: StepSnapshot): readonly string[] {
+  return calls.map(
+    (open) => `Call ${open.request ?? open.id} of ${plain(open.name)} is ${open.state}, on generation ${generation}.`,
+  );
 }
 
 function listQuestions(context: ShellContext): void {

@@ -26,6 +26,8 @@ export interface ForegroundCallOptions {
   readonly say: (text: string) => void;
   /** Whether the call may go on without the person: there is a prompt to answer its questions at later. */
   readonly canDefer: boolean;
+  /** Start it in the background: no progress is shown, and its questions wait until they are answered. Default false. */
+  readonly isBackground?: boolean;
   /** Takes the terminal from the prompt, and gives it back. */
   readonly suspend: () => void;
   readonly resume: () => void;
@@ -54,6 +56,10 @@ export function startCall(options: ForegroundCallOptions): ForegroundCall {
   const interrupt = (reason: string) => controller.abort(reason);
   const concerns = (elicitation: PendingElicitation) =>
     elicitation.request === options.callId || elicitation.attribution !== 'call';
+  if (options.isBackground === true) {
+    line.pause();
+    return { end, foreground: Promise.resolve('background'), interrupt, concerns: () => false };
+  }
   const foreground = serveQuestions(options, { end, line, interrupt, concerns });
   return { end, foreground, interrupt, concerns };
 }

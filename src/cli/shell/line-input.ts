@@ -2,10 +2,12 @@
  * The prompt of the shell: lines in, text out above the prompt, and Ctrl-C told apart.
  *
  * L1 Text printed while a person types never mixes with what is being typed.
+ *    What is typed while nobody waits for a line shows with the next prompt, not in the middle of a call's progress.
  * L2 While something else uses the terminal (`suspend`), nothing is read or drawn here.
  */
+import { Writable } from 'node:stream';
 import { createInterface, clearLine, cursorTo, type Completer, type Interface } from 'node:readline';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal, TerminalOutput } from '../terminal.ts';
 
 /** What a prompt needs. */
 export interface LineInputOptions {
@@ -15,9 +17,37 @@ export interface LineInputOptions {
   readonly onInterrupt: () => void;
 }
 
+/** The output of a prompt, which draws only while the prompt is there. */
+class PromptOutput extends Writable {
+  readonly #output: TerminalOutput;
+  readonly #isShown: () => boolean;
+  readonly #onResize = () => void this.emit('resize');
+
+  constructor(output: TerminalOutput, isShown: () => boolean) {
+    super({ decodeStrings: false });
+    this.#output = output;
+    this.#isShown = isShown;
+    output.on('resize', this.#onResize);
+  }
+
+  get columns(): number | undefined {
+    return this.#output.columns;
+  }
+
+  override _write(chunk: string, _: BufferEncoding, done: () => void): void {
+    if (this.#isShown()) this.#output.write(chunk);
+    done();
+  }
+
+  letGo(): void {
+    this.#output.off('resize', this.#onResize);
+  }
+}
+
 /** Reads lines. */
 export class LineInput {
   readonly #options: LineInputOptions;
+  readonly #output: PromptOutput;
   readonly #lines: string[] = [];
   readonly #history: string[] = [];
   #reader: Interface | undefined;
@@ -26,13 +56,17 @@ export class LineInput {
 
   constructor(options: LineInputOptions) {
     this.#options = options;
+    this.#output = new PromptOutput(options.terminal.output, () => this.#waiting !== undefined);
     this.resume();
   }
 
   /** The next line, or `undefined` when the input ended. Shows the prompt meanwhile. */
   async next(): Promise<string | undefined> {
     const line = this.#lines.shift();
-    if (line !== undefined) return line;
+    if (line !== undefined) {
+      if (this.#isTerminal) this.print(`${this.#options.prompt}${line}`);
+      return line;
+    }
     if (this.#isEnded) return undefined;
     return new Promise((resolve) => {
       this.#waiting = resolve;
@@ -66,7 +100,7 @@ export class LineInput {
     const { terminal, prompt, completer, onInterrupt } = this.#options;
     const reader = createInterface({
       input: terminal.input,
-      output: terminal.output,
+      output: this.#output,
       terminal: this.#isTerminal,
       completer,
       prompt,
@@ -88,6 +122,7 @@ export class LineInput {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.suspend();
+    this.#output.letGo();
     this.#waiting?.(undefined);
     this.#waiting = undefined;
   }

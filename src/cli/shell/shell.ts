@@ -16,7 +16,7 @@ import { exitCodes, UsageError } from '../usage-error.ts';
 import { deferred } from '../values.ts';
 import { commands, type ShellContext } from './commands.ts';
 import { completerOf } from './completion.ts';
-import type { CallEnd, ForegroundCall } from './foreground-call.ts';
+import type { ForegroundCall } from './foreground-call.ts';
 import { LineInput } from './line-input.ts';
 import { Questions } from './questions.ts';
 import { describeError, formatEnd } from './render-end.ts';
@@ -169,21 +169,19 @@ class Shell implements ShellContext {
     }
   }
 
-  async runCall(call: ForegroundCall, name: string): Promise<void> {
+  async runCall(call: ForegroundCall, { id, name }: { readonly id: string; readonly name: string }): Promise<void> {
     this.#call = call;
     this.#isInterrupted = false;
     const where = await call.foreground;
     this.#call = undefined;
-    const tell = (end: CallEnd) => this.say(formatEnd(end, this.terminal));
     if (where === 'over') {
-      tell(await call.end);
+      this.say(formatEnd(await call.end, this.terminal));
       return;
     }
-    this.say(`${plain(name)} goes on in the background. "answer" puts its question again.`);
+    this.say(`${id} of ${name} goes on in the background. "calls" lists it; "answer" puts its questions.`);
     const told = call.end.then((end) => {
       this.#background.delete(told);
-      this.say(`${plain(name)} ended:`);
-      tell(end);
+      this.say(`${id} of ${name} ended:\n${formatEnd(end, this.terminal)}`);
     });
     this.#background.add(told);
   }
