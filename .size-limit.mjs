@@ -1,9 +1,20 @@
-/** SPEC PE-5: the root entry's own code, minified and brotlied. Dependencies stay outside: users share them. */
+/**
+ * SPEC PE-5: the root entry's own code, minified and brotlied. Dependencies stay outside: users share them. So does what is
+ * loaded on demand: the transports of the first server with a url, the reader of the first plugin.
+ */
+const onDemand = ['*/http-routes.js', '*/plugin-config.js'];
+
 export default [
   {
     name: 'holdfast (own code)',
     path: 'dist/index.js',
     limit: '60 kB',
-    modifyEsbuildConfig: (config) => ({ ...config, packages: 'external', platform: 'node', format: 'esm' }),
+    modifyEsbuildConfig: (config) => ({
+      ...config,
+      external: onDemand,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+    }),
   },
 ];

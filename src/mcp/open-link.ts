@@ -20,7 +20,7 @@ import { isHttp, withRetries } from './retry.ts';
 import { ListSubscription } from './subscription.ts';
 import type { SubscriptionOptions } from './subscription.ts';
 import { routesOf } from './wire-routes.ts';
-import type { WireRoute, WireRoutes } from './wire-routes.ts';
+import type { WireRoute, WireRoutes } from './wire-route.ts';
 import { modernRevision } from './wire.ts';
 
 /**
@@ -39,7 +39,8 @@ export const openLink: OpenLink = async (options) => {
 };
 
 async function startWithin(options: OpenLinkOptions, deadline: Deadline): Promise<Link> {
-  const start = new LinkStart(options, deadline);
+  const routes = await routesOf(options, () => deadline.signal.aborted);
+  const start = new LinkStart(options, deadline, routes);
   try {
     return await handOver(await start.run(), deadline.signal);
   } catch (error) {
@@ -68,11 +69,11 @@ class LinkStart {
   readonly #routes: WireRoutes;
   #stderr = '';
 
-  constructor(options: OpenLinkOptions, deadline: Deadline) {
+  constructor(options: OpenLinkOptions, deadline: Deadline, routes: WireRoutes) {
     this.#options = options;
     this.#deadline = deadline;
     this.#protocol = options.config.protocol ?? 'auto';
-    this.#routes = routesOf(options, () => deadline.signal.aborted);
+    this.#routes = routes;
   }
 
   async run(): Promise<LiveLink> {

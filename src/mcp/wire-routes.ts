@@ -1,29 +1,13 @@
 /** From a server's configuration to the transports that can reach it. */
-import type { HttpServer, ServerSettings, StdioServer } from '../domain/config.ts';
+import type { ServerSettings, StdioServer } from '../domain/config.ts';
 import type { LaunchCommand, Place } from '../domain/environment.ts';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { OpenLinkOptions } from '../domain/link.ts';
-import type { TransportKind } from '../domain/snapshot.ts';
 import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
-import { headersOf } from './http-access.ts';
-import { createHttpTransport } from './transports/http.ts';
-import { createSseTransport } from './transports/sse.ts';
 import { createStdioTransport } from './transports/stdio.ts';
 import type { StdioTransportOptions } from './transports/stdio.ts';
-import type { WireListener, WireTransport } from './transports/transport.ts';
-
-/** One way to reach a server; each `open` is a fresh transport, not started. */
-export interface WireRoute {
-  readonly kind: TransportKind;
-  /** It can be opened more than once. */
-  readonly repeatable: boolean;
-  readonly open: (listener: WireListener) => WireTransport;
-  /** The same server for a moment, ended with little grace. */
-  readonly sibling?: (listener: WireListener) => WireTransport;
-}
-
-/** The ways to a server: the first to try, and the one to try when an HTTP server turns out to be of the older kind. */
-export type WireRoutes = readonly [WireRoute, WireRoute?];
+import type { WireListener } from './transports/transport.ts';
+import type { WireRoute, WireRoutes } from './wire-route.ts';
 
 /**
  * Says how a server can be reached.
@@ -32,7 +16,10 @@ export type WireRoutes = readonly [WireRoute, WireRoute?];
  *
  * @throws HoldfastError `server_misconfigured` for a variable that is not set.
  */
-export function routesOf({ config, server, place }: OpenLinkOptions, isHurried: () => boolean): WireRoutes {
+export async function routesOf(
+  { config, server, place }: OpenLinkOptions,
+  isHurried: () => boolean,
+): Promise<WireRoutes> {
   if ('command' in config) return [stdioRoute(launchOf(server, config, place), isHurried)];
   if ('inMemory' in config) {
     return [
@@ -42,6 +29,7 @@ export function routesOf({ config, server, place }: OpenLinkOptions, isHurried: 
   if (!('url' in config)) {
     return [{ kind: 'given', repeatable: false, open: (listener) => adoptTransport(config.transport, listener) }];
   }
+  const { httpRoutes } = await import('./http-routes.ts');
   return httpRoutes(server, config);
 }
 
@@ -93,26 +81,3 @@ function handedOn({ envFrom = {}, environment = 'local' }: StdioServer & ServerS
 
 /** How long a process has after the end of its stdin, and again after SIGTERM (SPEC RT-11). */
 const graceMs = { usual: 2_000, hurried: 200 } as const;
-
-function httpRoutes(server: string, config: HttpServer): WireRoutes {
-  const { url, transport = 'auto' } = config;
-  const headers = headersOf(server, config, process.env);
-  const http: WireRoute = {
-    kind: 'http',
-    repeatable: true,
-    open: (listener) => createHttpTransport({ url, headers, listener }),
-  };
-  const sse: WireRoute = {
-    kind: 'sse',
-    repeatable: true,
-    open: (listener) => createSseTransport({ url, headers, listener }),
-  };
-  switch (transport) {
-    case 'http':
-      return [http];
-    case 'sse':
-      return [sse];
-    case 'auto':
-      return [http, sse];
-  }
-}

@@ -1,0 +1,34 @@
+/**
+ * The ways to a server over HTTP.
+ *
+ * Loaded with the first server that has a url: a thread of processes needs no HTTP client (SPEC PE-5).
+ */
+import type { HttpServer } from '../domain/config.ts';
+import { headersOf } from './http-access.ts';
+import { createHttpTransport } from './transports/http.ts';
+import { createSseTransport } from './transports/sse.ts';
+import type { WireRoute, WireRoutes } from './wire-route.ts';
+
+/** @throws HoldfastError `server_misconfigured` for a variable that is not set. */
+export function httpRoutes(server: string, config: HttpServer): WireRoutes {
+  const { url, transport = 'auto' } = config;
+  const headers = headersOf(server, config, process.env);
+  const http: WireRoute = {
+    kind: 'http',
+    repeatable: true,
+    open: (listener) => createHttpTransport({ url, headers, listener }),
+  };
+  const sse: WireRoute = {
+    kind: 'sse',
+    repeatable: true,
+    open: (listener) => createSseTransport({ url, headers, listener }),
+  };
+  switch (transport) {
+    case 'http':
+      return [http];
+    case 'sse':
+      return [sse];
+    case 'auto':
+      return [http, sse];
+  }
+}
