@@ -14,21 +14,44 @@ import { isObject } from './values.ts';
 /** The parts of a terminal that rendering needs. */
 export type Painter = Pick<Terminal, 'paint'>;
 
-/** The tools, by server. */
-export function formatTools(tools: readonly ToolInfo[], { paint }: Painter): string {
+/** The longest name of a tool that shares its line with the description. */
+const longestName = 32;
+
+/** The width of what is no terminal: a line each. */
+const unbounded = 10_000;
+
+/** The tools, by server, each description whole and within the width of the terminal. */
+export function formatTools(tools: readonly ToolInfo[], { paint, output }: Pick<Terminal, 'paint' | 'output'>): string {
   if (tools.length === 0) return 'No tools.';
-  const width = Math.min(40, Math.max(...tools.map((tool) => tool.name.length)));
+  const name = Math.min(longestName, Math.max(...tools.map((tool) => tool.name.length)));
+  const margin = ' '.repeat(name + 4);
+  const width = Math.max(20, (output.columns ?? unbounded) - margin.length);
   const lines: string[] = [];
   for (const server of new Set(tools.map((tool) => tool.server))) {
     lines.push(paint('bold', plain(server)));
     for (const tool of tools) {
-      if (tool.server === server)
-        lines.push(
-          `  ${paint('cyan', plain(tool.name).padEnd(width))}  ${oneLine(tool.description ?? tool.title ?? '', 100)}`.trimEnd(),
-        );
+      if (tool.server !== server) continue;
+      const [first = '', ...rest] = wrap(oneLine(tool.description ?? tool.title ?? '', 600), width);
+      const label = plain(tool.name);
+      const isLong = label.length > name;
+      lines.push(`  ${paint('cyan', isLong ? label : label.padEnd(name))}${isLong ? '' : `  ${first}`}`.trimEnd());
+      lines.push(...(isLong && first !== '' ? [first, ...rest] : rest).map((line) => `${margin}${line}`));
     }
   }
   return lines.join('\n');
+}
+
+/** Breaks a text at blanks into lines of at most `width`, a longer word where it must. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap((whole) => whole.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [])) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return line === '' ? lines : [...lines, line];
 }
 
 const stateStyles = {

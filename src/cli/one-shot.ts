@@ -1,5 +1,6 @@
 /** `tools`, `call` and `status`: one thread, one look or one call, and out. */
 import type { ServerSnapshot, Thread, ToolInfo } from '../index.ts';
+import { checkServer } from './check-server.ts';
 import { parseWords } from './arguments.ts';
 import { formatQuestion, formatServers, formatTools } from './format.ts';
 import { errorRecord } from './jsonl/error-record.ts';
@@ -7,7 +8,7 @@ import { startCall } from './shell/foreground-call.ts';
 import { Questions } from './shell/questions.ts';
 import { describeError, formatEnd } from './shell/render-end.ts';
 import type { Terminal } from './terminal.ts';
-import { exitCodes } from './usage-error.ts';
+import { exitCodes, UsageError } from './usage-error.ts';
 
 /** What a one-shot command works with. */
 export interface OneShot {
@@ -24,6 +25,7 @@ export async function runTools(server: string | undefined, shot: OneShot): Promi
     const step = await shot.thread.beginStep({ signal: shot.signal });
     const tools = step.tools.filter((tool) => server === undefined || tool.server === server);
     await step.end();
+    checkServer(server, shot.thread.snapshot().servers);
     const broken = brokenOf(shot.thread.snapshot().servers).filter(
       (entry) => server === undefined || entry.name === server,
     );
@@ -99,6 +101,7 @@ async function guarded(shot: OneShot, work: () => Promise<number>): Promise<numb
   try {
     return await work();
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (shot.json) print(shot, { error: errorRecord(error) });
     else shot.terminal.errors.write(`${describeError(error, shot.terminal)}\n`);
     return exitCodes.failed;

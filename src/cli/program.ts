@@ -162,6 +162,7 @@ async function shell(options: CommonOptions, io: ProgramIo, terminal: Terminal):
   const { thread, config } = await open(options, io, terminal);
   return runShell({
     thread,
+    directory: io.directory,
     config,
     terminal,
     version: io.version,

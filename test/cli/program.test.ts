@@ -92,6 +92,13 @@ describe('one look, one call', () => {
     });
   });
 
+  test('CL-1 knows no tools of a server that is not there, and names those that are', async () => {
+    await using server = scriptedServer({});
+    const { code, errors } = await run(['tools', 'nope'], { one: server.config });
+    expect(code).toBe(2);
+    expect(errors).toContain('Expected the name of a server, got "nope". There are "one".');
+  });
+
   test('CL-1 calls a tool and prints its result alone', async () => {
     await using server = scriptedServer();
     expect(await run(['call', 'one/echo', 'text=hello world'], { one: server.config })).toEqual({

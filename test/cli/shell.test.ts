@@ -381,3 +381,18 @@ describe('leaving', () => {
     }
   });
 });
+
+test('CL-1 completes raw names of tools, their arguments, files, and questions by number', async () => {
+  const person = await open({ one: serve().config });
+  await writeFile(join(directory, 'elsewhere.json'), '{"mcpServers":{}}');
+  await person.type('tools nope', keys.enter);
+  await person.sees(/Expected the name of a server, got "nope"\. There are "one"\.[\s\S]*holdfast> /);
+  await person.type('call ech', keys.tab, keys.tab, 'hello', keys.enter);
+  expect(await person.sees(/[\r\n]hello[\s\S]*holdfast> /)).toContain('call echo text=hello');
+  await person.type('call ask &', keys.enter);
+  await person.sees(/Type "answer 1"[\s\S]*holdfast> /);
+  await person.type('answer ', keys.tab, 'decl', keys.tab, keys.enter);
+  await person.sees(/Answer delivered[\s\S]*ended:[\s\S]*holdfast> /);
+  await person.type('replace els', keys.tab, keys.enter);
+  expect(await person.sees(/Generation 2 is current[^\n]*/)).toContain('elsewhere.json');
+});

@@ -3,14 +3,18 @@ import type { Publication, RuntimeServers, StepSnapshot, Thread, ToolInfo } from
 import type { ResolvedConfig } from '../../config/index.ts';
 import { parseArguments, parseObject, splitWords } from '../arguments.ts';
 import { formatQuestion, formatServers, formatTools } from '../format.ts';
+import { checkServer } from '../check-server.ts';
 import { plain, type Terminal } from '../terminal.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
+import { completeCall, completeFile } from './candidates.ts';
 import { type ForegroundCall, startCall } from './foreground-call.ts';
 import { describeOutcome, type Questions } from './questions.ts';
 
 /** The shell as commands see it. */
 export interface ShellContext {
   readonly thread: Thread;
+  /** Where names of files start from. */
+  readonly directory: string;
   readonly terminal: Terminal;
   readonly questions: Questions;
   /** Reads files; without any, what the shell was started with. */
@@ -35,8 +39,8 @@ export interface ShellCommand {
   readonly usage: string;
   readonly help: string;
   readonly run: (rest: string, context: ShellContext) => Promise<void> | void;
-  /** What its first argument may be. */
-  readonly complete?: (context: ShellContext) => readonly string[];
+  /** What its next argument may be, after those before it, of which the last is being typed. */
+  readonly complete?: (context: ShellContext, before: readonly string[], word: string) => readonly string[];
 }
 
 /** The commands, by name. */
@@ -52,7 +56,7 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
       usage: 'call <tool> [json|key=value …] [&]',
       help: 'Calls a tool and shows its result; with & at its end in the background, when it ends.',
       run: call,
-      complete: (context) => context.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.tool}`]),
+      complete: completeCall,
     },
   ],
   ['calls', { usage: 'calls', help: 'Lists the calls that run.', run: listCalls }],
@@ -64,12 +68,22 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
       usage: 'answer [question] [json|decline|cancel]',
       help: 'Answers an open question, by number or token: in a form, or with what follows.',
       run: answer,
-      complete: (context) => context.questions.open.map((elicitation) => elicitation.token),
+      complete: ({ questions }, before) =>
+        before.length === 0
+          ? questions.open.map((_, index) => String(index + 1))
+          : before.length === 1
+            ? ['decline', 'cancel']
+            : [],
     },
   ],
   [
     'events',
-    { usage: 'events on|off', help: 'Shows every event as it happens.', run: watch, complete: () => ['on', 'off'] },
+    {
+      usage: 'events on|off',
+      help: 'Shows every event as it happens.',
+      run: watch,
+      complete: (_, before) => (before.length === 0 ? ['on', 'off'] : []),
+    },
   ],
   [
     'replace',
@@ -77,13 +91,15 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
       usage: 'replace [file …]',
       help: 'Replaces the runtime by what files hold, or what it was started with holds now; calls in flight go on.',
       run: replace,
+      complete: ({ directory }, _, word) => completeFile(directory, word),
     },
   ],
   ['restart', { usage: 'restart <server>', help: 'Starts a server anew.', run: restart, complete: serverNames }],
   ['quit', { usage: 'quit', help: 'Closes everything and leaves.', run: (_, context) => context.leave(exitCodes.ok) }],
 ]);
 
-function serverNames({ thread }: ShellContext): readonly string[] {
+function serverNames({ thread }: ShellContext, before: readonly string[]): readonly string[] {
+  if (before.length > 0) return [];
   return [...new Set(thread.snapshot().servers.map((server) => server.name))];
 }
 
@@ -97,7 +113,9 @@ function help(_: string, context: ShellContext): void {
 }
 
 async function listTools(server: string, context: ShellContext): Promise<void> {
-  const tools = (await context.peekTools()).filter((tool) => server === '' || tool.server === server);
+  const all = await context.peekTools();
+  checkServer(server === '' ? undefined : server, context.thread.snapshot().servers);
+  const tools = all.filter((tool) => server === '' || tool.server === server);
   context.say(formatTools(tools, context.terminal));
 }
 

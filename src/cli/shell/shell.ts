@@ -24,6 +24,7 @@ import { describeError, formatEnd } from './render-end.ts';
 /** What the shell needs. */
 export interface ShellOptions {
   readonly thread: Thread;
+  readonly directory: string;
   readonly terminal: Terminal;
   readonly config: ResolvedConfig;
   /** Reads files; without any, what the shell was started with. */
@@ -58,6 +59,7 @@ const reasons: ReadonlyMap<number, string> = new Map([
 
 class Shell implements ShellContext {
   readonly thread: Thread;
+  readonly directory: string;
   readonly terminal: Terminal;
   readonly questions: Questions;
   readonly readFiles: ShellOptions['readFiles'];
@@ -81,6 +83,7 @@ class Shell implements ShellContext {
   constructor(options: ShellOptions) {
     this.#options = options;
     this.thread = options.thread;
+    this.directory = options.directory;
     this.terminal = options.terminal;
     this.readFiles = options.readFiles;
     this.questions = new Questions(options.thread, options.terminal);
