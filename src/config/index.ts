@@ -6,6 +6,7 @@ export {
   type PluginWarning,
 } from '../catalog/plugin-config.ts';
 export type { AskedCommand, CommandRunner } from './consent.ts';
+export { configFormatIds } from './formats/format.ts';
 export type { ConfigFormatId } from './formats/format.ts';
 export {
   importConfig,

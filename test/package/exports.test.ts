@@ -55,6 +55,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
   ],
   './mcp': ['fingerprint', 'listPages', 'listingLimits', 'nameTools', 'openLink'],
   './config': [
+    'configFormatIds',
     'findConfig',
     'findUsualFiles',
     'importConfig',
