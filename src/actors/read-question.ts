@@ -1,4 +1,5 @@
 /** Reads what a server asks into what a person is shown, or says why it cannot be (SPEC EL-4, EL-5, EL-10). */
+import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
 import type { Failure } from '../domain/errors.ts';
 import { checkFormSchema } from '../domain/form-schema.ts';
@@ -42,6 +43,7 @@ const maxMessageLength = 64 * 1024;
 
 /** Reads the parameters of `elicitation/create` or `sampling/createMessage`; a text says why they cannot be put. */
 export function readQuestion(server: string, method: string, params: JsonObject): AskedPart | string {
+  if (isTooDeep(params)) return `expected a question of at most ${String(maxDepth)} levels, got a deeper one.`;
   switch (method) {
     case 'elicitation/create':
       return params['mode'] === 'url' ? readUrl(params) : readForm(params);

@@ -1,4 +1,5 @@
 /** Reads what came back for a request: a result, a request for input, or neither. */
+import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import type { Failure } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -11,6 +12,9 @@ export type CheckedResult =
 /** Checks a result lightly: its kind, and for a tool call that its content is content. */
 export function checkResult(method: string, server: string, result: JsonObject): CheckedResult {
   const { resultType } = result;
+  // What is asked is read, and refused, question by question.
+  const whole = resultType === 'input_required' ? { ...result, inputRequests: null } : result;
+  if (isTooDeep(whole)) return tooDeep(server);
   if (resultType === 'input_required') return { kind: 'inputRequired' };
   if (resultType !== undefined && resultType !== 'complete') {
     return bad(
@@ -41,7 +45,14 @@ function isBlock(block: unknown): boolean {
   return isRecord(block) && typeof block['type'] === 'string';
 }
 
-function bad(code: 'unsupported' | 'protocol_error', message: string): CheckedResult {
+function tooDeep(server: string): CheckedResult {
+  return bad(
+    'invalid_result',
+    `Expected a result of server "${server}" of at most ${String(maxDepth)} levels, got a deeper one. Ask it for less at once.`,
+  );
+}
+
+function bad(code: 'unsupported' | 'protocol_error' | 'invalid_result', message: string): CheckedResult {
   return { kind: 'bad', failure: { code, message, retryable: false, outcome: 'failed' } };
 }
 

@@ -12,9 +12,10 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
+import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import { messageOf, toFailure } from '../domain/errors.ts';
 import type { Failure, HoldfastError } from '../domain/errors.ts';
-import { isRecord } from '../domain/json.ts';
+import { isRecord, shown } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ClientOffer, LinkHandlers, QuestionReply, RequestKey, WireRequest } from '../domain/link.ts';
 import type { Envelope } from './client-identity.ts';
@@ -287,7 +288,7 @@ export class Channel implements Transport {
       this.#requests.stats.unknownResults++;
       this.#warn(
         'unknown_response',
-        this.#say('responses to open requests', `one for ${id === undefined ? 'no request' : JSON.stringify(id)}`),
+        this.#say('responses to open requests', `one for ${id === undefined ? 'no request' : shown(id)}`),
       );
     }
   }
@@ -297,6 +298,8 @@ export class Channel implements Transport {
     const { result, error } = response;
     if (isRefused(response)) {
       this.#toSdk({ jsonrpc: '2.0', id, error: parseRpcError(error) });
+    } else if (isTooDeep(result)) {
+      this.#failSdk(id, new WireError('protocol_error', this.#say('a result', `one of over ${maxDepth} levels`)));
     } else if (parseObject(result) !== undefined) {
       this.#toSdk({ jsonrpc: '2.0', id, result });
     } else {
@@ -327,7 +330,7 @@ export class Channel implements Transport {
     requestId: RequestId | undefined,
   ): void {
     if (typeof id !== 'number' && typeof id !== 'string') {
-      this.#warn('invalid_message', this.#say('a number or string as request id', JSON.stringify(id)));
+      this.#warn('invalid_message', this.#say('a number or string as request id', shown(id)));
     } else if (this.#envelope !== undefined) {
       this.#warn('request_dropped', this.#say('no requests from a server of the modern era', `"${method}"`));
     } else if (this.#questions.accepts(method)) {

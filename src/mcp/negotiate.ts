@@ -1,6 +1,7 @@
 /** Finding out which era a server speaks (SPEC ER-1). */
 import { isSpecType } from '@modelcontextprotocol/client';
 import type { DiscoverResult } from '@modelcontextprotocol/client';
+import { isTooDeep } from '../domain/depth.ts';
 import { isRecord } from '../domain/json.ts';
 import type { ClientOffer, EraVerdict, LinkHandlers } from '../domain/link.ts';
 import { ask } from './ask.ts';
@@ -97,6 +98,7 @@ async function askSibling(channel: Channel, options: ProbeOptions): Promise<Nego
 }
 
 function modernFrom(discover: unknown): Negotiated | undefined {
+  if (isTooDeep(discover)) return undefined;
   if (!isSpecType.DiscoverResult(discover) || !discover.supportedVersions.includes(modernRevision)) return undefined;
   return { kind: 'modern', discover };
 }

@@ -4,6 +4,7 @@
  * Owns the list changes of the current macrotask; {@link LinkHandlers.onListChanged} hears each kind once of a burst.
  * While a link opens nobody could list anew: list changes are kept until `release`.
  */
+import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import type { LinkHandlers } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
 
@@ -81,6 +82,10 @@ export class Notices {
   }
 
   #log(params: JsonObject): void {
+    if (isTooDeep(params['data'])) {
+      this.#handlers.onWarning('invalid_message', `Expected a log of at most ${maxDepth} levels, got a deeper one.`);
+      return;
+    }
     const level = typeof params['level'] === 'string' ? params['level'] : 'info';
     if (typeof params['logger'] === 'string') this.#handlers.onLog(level, params['data'], params['logger']);
     else this.#handlers.onLog(level, params['data']);
