@@ -17,6 +17,10 @@ const finished = [
   'IN-1',
   'IN-3',
   'CL-2',
+  ...numbered('CA-', 8),
+  ...numbered('PO-', 4),
+  'NM-5',
+  'ER-4',
   ...numbered('H', 10),
 ];
 
