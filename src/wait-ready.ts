@@ -51,6 +51,6 @@ function notReady(timeoutMs: number, { servers }: ThreadSnapshot): HoldfastError
   const states = servers.map(({ name, state }) => `"${name}" is ${state}`).join(', ');
   return new HoldfastError(
     'ready_timeout',
-    `Expected the first runtime within ${String(timeoutMs)} ms, and it is not there: ${states === '' ? 'no server has begun' : states}. Raise limits.readyTimeoutMs, or see why the server is slow.`,
+    `Expected the first runtime within ${String(timeoutMs)} ms, and it is not there: ${states === '' ? 'no server has begun' : states}. Raise timeoutMs or limits.readyTimeoutMs, or see why the server is slow.`,
   );
 }

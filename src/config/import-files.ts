@@ -75,7 +75,7 @@ function mergeSources(sources: readonly SourceReading[]): Pick<ImportReport, 'co
         diagnostics.push({
           code: 'duplicate-server',
           server: name,
-          message: `it is in "${earlier}" and in "${file}". The later one is used.`,
+          message: `it is in "${earlier}" and in "${file}". The one in "${file}" is used.`,
         });
       servers.delete(name);
       servers.set(name, form);

@@ -240,7 +240,7 @@ class ConfigCollector {
         this.#warn(
           file,
           'duplicate-server',
-          `Server "${name}" is in "${earlier.source.file}" and in "${file}". The later one is used.`,
+          `Server "${name}" is in "${earlier.source.file}" and in "${file}". The one in "${file}" is used.`,
           name,
         );
         this.#entries.delete(name);
