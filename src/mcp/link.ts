@@ -1,7 +1,7 @@
 /** The link: what a connection holds once a server is there (see the port in `src/domain/link.ts`). */
 import type { Client } from '@modelcontextprotocol/client';
 import { toFailure } from '../domain/errors.ts';
-import { isRecord } from '../domain/json.ts';
+import { isRecord, toJson } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Inventory, Link, LinkInfo, QuestionReply, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
 import type { ServerInfo } from '../domain/snapshot.ts';
@@ -14,7 +14,7 @@ import { MirroredCalls } from './mirrored-calls.ts';
 import type { ChannelStats } from './request-table.ts';
 import { isHttp, withRetries } from './retry.ts';
 import type { Warn } from './warnings.ts';
-import { parseObject } from './wire.ts';
+import { clip, parseObject, textLimits } from './wire.ts';
 
 /** Methods a modern server does not know: notifications that only mean something to a session. */
 const legacyNotifications: ReadonlySet<string> = new Set([
@@ -155,18 +155,32 @@ function infoOf({ channel, client }: LiveLinkOptions): LinkInfo {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     capabilities: parseObject(client.getServerCapabilities()) ?? {},
     ...(serverInfo === undefined ? {} : { serverInfo: serverInfoOf(serverInfo) }),
-    ...(instructions === undefined ? {} : { instructions }),
+    ...(instructions === undefined ? {} : { instructions: clip(instructions, textLimits.prose) }),
     ...(pid === undefined ? {} : { pid }),
   };
 }
 
+/** What a server says of itself, bounded: it is in every snapshot. What is no text is left out when it is large. */
 function serverInfoOf({
-  title,
-  ...info
+  name,
+  version,
+  ...rest
 }: {
   readonly name: string;
   readonly version: string;
-  readonly title?: string | undefined;
+  readonly [key: string]: unknown;
 }): ServerInfo {
-  return { ...info, ...(title === undefined ? {} : { title }) };
+  const more = Object.entries(rest).flatMap(([key, value]): [string, unknown][] => {
+    if (value === undefined || key.length > textLimits.label) return [];
+    if (typeof value === 'string') return [[key, clip(value, textLimits.label)]];
+    return JSON.stringify(toJson(value)).length > textLimits.errorMessage ? [] : [[key, value]];
+  });
+  return {
+    name: clip(name, textLimits.label),
+    version: clip(version, textLimits.label),
+    ...Object.fromEntries(more.slice(0, maxInfoEntries)),
+  };
 }
+
+/** How many members of what a server says of itself are kept, beside name and version. */
+const maxInfoEntries = 16;

@@ -7,7 +7,7 @@ import type { ListedTool, ToolAnnotations } from '../domain/tool.ts';
 import { WireError, say } from './errors.ts';
 import { guardSchema } from './schema-guard.ts';
 import type { Warn } from './warnings.ts';
-import { clip, parseObject } from './wire.ts';
+import { clip, parseObject, textLimits } from './wire.ts';
 
 /** What a listing may measure before it counts as broken. */
 export const listingLimits = { pages: 100, items: 2_048, cursorBytes: 65_536 } as const;
@@ -113,7 +113,9 @@ function sendOver(
 function usableTools(items: readonly unknown[], server: string, warn: Warn): readonly ListedTool[] {
   const tools = new Map<string, ListedTool>();
   for (const item of items) {
-    const tool = readTool(item);
+    const tool = readTool(item, (what) => {
+      warn('text_cut', `Server "${server}": ${what}`);
+    });
     if ('fault' in tool) warn('tool_dropped', `Server "${server}": ${tool.fault} The tool is not offered.`);
     else if (tools.has(tool.name))
       warn(
@@ -125,7 +127,7 @@ function usableTools(items: readonly unknown[], server: string, warn: Warn): rea
   return [...tools.values()];
 }
 
-function readTool(item: unknown): ListedTool | { readonly fault: string } {
+function readTool(item: unknown, onCut: (what: string) => void): ListedTool | { readonly fault: string } {
   if (!isRecord(item))
     return { fault: `expected a tool to be an object, got ${item === null ? 'null' : typeof item}.` };
   const { name, title, description, annotations, _meta, inputSchema, outputSchema, ...rest } = item;
@@ -141,11 +143,15 @@ function readTool(item: unknown): ListedTool | { readonly fault: string } {
     if (!verdict.ok) return { fault: `tool "${shown}" cannot be used: ${verdict.reason}` };
   }
   const meta = parseObject(_meta);
+  if (typeof description === 'string' && description.length > textLimits.prose)
+    onCut(
+      `expected the description of tool "${shown}" to have at most ${String(textLimits.prose)} characters, got ${String(description.length)}. It was cut.`,
+    );
   return {
     ...rest,
     name,
-    ...(typeof title === 'string' ? { title } : {}),
-    ...(typeof description === 'string' ? { description } : {}),
+    ...(typeof title === 'string' ? { title: clip(title, textLimits.label) } : {}),
+    ...(typeof description === 'string' ? { description: clip(description, textLimits.prose) } : {}),
     inputSchema: input,
     ...(output === undefined ? {} : { outputSchema: output }),
     ...(isRecord(annotations) ? { annotations: readHints(annotations) } : {}),
@@ -164,7 +170,7 @@ function readHints(annotations: Readonly<Record<string, unknown>>): ToolAnnotati
   const kept = Object.fromEntries(
     hintNames.filter((name) => typeof hints[name] === 'boolean').map((name) => [name, hints[name]]),
   );
-  return { ...rest, ...(typeof title === 'string' ? { title } : {}), ...kept };
+  return { ...rest, ...(typeof title === 'string' ? { title: clip(title, textLimits.label) } : {}), ...kept };
 }
 
 function tooMuch(context: { readonly server: string; readonly expected: string }, got: string): WireError {

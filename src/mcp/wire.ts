@@ -49,12 +49,17 @@ export function parseRpcError(value: unknown): RpcError {
   const { code, message } = value;
   return {
     code: typeof code === 'number' ? code : rpcCodes.serverBusy,
-    message: typeof message === 'string' ? message : '',
+    message: typeof message === 'string' ? clip(message, textLimits.errorMessage) : '',
     ...(value['data'] === undefined ? {} : { data: value['data'] }),
   };
 }
 
+/** The longest texts of a server that are kept, in characters: what is longer is cut. */
+export const textLimits = { label: 1_024, errorMessage: 8_192, prose: 65_536 } as const;
+
 /** Cuts text of a peer to a length that is fit for a message. */
 export function clip(text: string, limit = 300): string {
-  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+  if (text.length <= limit) return text;
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(limit - 1)) ? limit - 1 : limit;
+  return `${text.slice(0, end)}…`;
 }
