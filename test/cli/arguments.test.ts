@@ -45,7 +45,7 @@ test('CL-1 reads every kind of field of a form', () => {
   });
   expect(fields).toEqual([
     { name: 'name', label: 'Your name', isRequired: true, kind: 'text' },
-    { name: 'mail', label: 'mail', isRequired: false, kind: 'text', hint: 'email', initial: 'a@b.example' },
+    { name: 'mail', label: 'mail', isRequired: false, kind: 'text', format: 'email', initial: 'a@b.example' },
     { name: 'age', label: 'age', isRequired: false, kind: 'number', isInteger: true, minimum: 1, maximum: 9 },
     { name: 'ok', label: 'ok', isRequired: false, kind: 'boolean', initial: true },
     {

@@ -18,7 +18,13 @@ interface FieldBase {
 
 /** One field of a form. */
 export type Field =
-  | (FieldBase & { readonly kind: 'text'; readonly hint?: string; readonly initial?: string })
+  | (FieldBase & {
+      readonly kind: 'text';
+      readonly format?: string;
+      readonly minLength?: number;
+      readonly maxLength?: number;
+      readonly initial?: string;
+    })
   | (FieldBase & {
       readonly kind: 'number';
       readonly isInteger: boolean;
@@ -46,7 +52,7 @@ export function fieldsOf(schema: JsonObject | undefined): readonly Field[] {
 }
 
 function fieldOf(name: string, property: Readonly<Record<string, unknown>>, isRequired: boolean): Field {
-  const { title, description, type, minimum, maximum, format, default: initial } = property;
+  const { title, description, type, minimum, maximum, format, minLength, maxLength, default: initial } = property;
   const base = {
     name,
     label: typeof title === 'string' ? title : name,
@@ -79,7 +85,9 @@ function fieldOf(name: string, property: Readonly<Record<string, unknown>>, isRe
   return {
     ...base,
     kind: 'text',
-    ...(typeof format === 'string' ? { hint: format } : {}),
+    ...(typeof format === 'string' ? { format } : {}),
+    ...(typeof minLength === 'number' ? { minLength } : {}),
+    ...(typeof maxLength === 'number' ? { maxLength } : {}),
     ...(typeof initial === 'string' ? { initial } : {}),
   };
 }
@@ -113,4 +121,34 @@ export function numberProblem(text: string, field: Extract<Field, { kind: 'numbe
   if (field.minimum !== undefined && value < field.minimum) return `Enter at least ${field.minimum}.`;
   if (field.maximum !== undefined && value > field.maximum) return `Enter at most ${field.maximum}.`;
   return undefined;
+}
+
+/** What a text of each format looks like, for a person; loose, since the router has the last word. */
+const formats: ReadonlyMap<string, { readonly looks: RegExp; readonly example: string }> = new Map([
+  ['email', { looks: /^[^\s@]+@[^\s@]+$/, example: 'an e-mail address, such as ada@example.org' }],
+  ['uri', { looks: /^[a-z][a-z0-9+.-]*:\S+$/i, example: 'a full address, such as https://example.org/page' }],
+  ['date', { looks: /^\d{4}-\d\d-\d\d$/, example: 'a date as year-month-day, such as 2026-01-31' }],
+  [
+    'date-time',
+    {
+      looks: /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i,
+      example: 'a time such as 2026-01-31T09:30:00Z',
+    },
+  ],
+]);
+
+/** What a text field wants, or `undefined` when any text is one. */
+export function hintOf({ format }: Extract<Field, { kind: 'text' }>): string | undefined {
+  return format === undefined ? undefined : (formats.get(format)?.example ?? format);
+}
+
+/** Why a text is no value of a text field, or `undefined` when it is one. */
+export function textProblem(text: string, field: Extract<Field, { kind: 'text' }>): string | undefined {
+  if (text === '') return field.isRequired ? 'Enter something.' : undefined;
+  // In code points, as JSON Schema counts.
+  const { length } = Array.from(text);
+  if (field.minLength !== undefined && length < field.minLength) return `Enter at least ${field.minLength} characters.`;
+  if (field.maxLength !== undefined && length > field.maxLength) return `Enter at most ${field.maxLength} characters.`;
+  const format = field.format === undefined ? undefined : formats.get(field.format);
+  return format === undefined || format.looks.test(text) ? undefined : `Enter ${format.example}.`;
 }

@@ -3,7 +3,7 @@ import { confirm, isCancel, log, multiselect, note, select, text } from '@clack/
 import type { ElicitationAnswer, Issue, Json, JsonObject, PendingElicitation } from '../../index.ts';
 import { oneLine, plain, type Terminal } from '../terminal.ts';
 import { approvalChoices, approvalLines } from './approval.ts';
-import { type Field, fieldsOf, numberProblem } from './fields.ts';
+import { type Field, fieldsOf, hintOf, numberProblem, textProblem } from './fields.ts';
 
 /** What the person decided. `later` leaves the question open; `interrupted` is Ctrl-C. */
 export type FormResult =
@@ -100,15 +100,17 @@ interface FormParts {
 }
 
 async function askForm(elicitation: PendingElicitation, { before, shared, put }: FormParts): Promise<FormResult> {
+  const fields = fieldsOf(elicitation.requestedSchema);
   if (before === undefined) {
     const first = await put([{ value: 'fill', label: 'Answer' }, decline, cancel], () => ({ action: 'accept' }));
     if (first.kind !== 'answer' || first.answer.action !== 'accept') return first;
   } else {
-    log.error(before.issues.map((issue) => `${issue.path} ${plain(issue.message)}`).join('\n'), {
-      output: shared.output,
+    const said = before.issues.map((issue) => {
+      const field = fields.find((candidate) => isAbout(issue, candidate));
+      return `${field === undefined ? '' : `${oneLine(field.label, 80)}: `}${plain(issue.message)}`;
     });
+    log.error(said.join('\n'), { output: shared.output });
   }
-  const fields = fieldsOf(elicitation.requestedSchema);
   const wrong =
     before === undefined ? fields : fields.filter((field) => before.issues.some((issue) => isAbout(issue, field)));
   const content: Record<string, Json | undefined> = { ...before?.content };
@@ -206,12 +208,13 @@ async function askText(
   shared: Shared,
 ): Promise<FieldResult> {
   const initial = typeof given === 'string' ? given : field.initial;
+  const hint = hintOf(field);
   const value = await text({
     message,
     ...shared,
-    ...(field.hint === undefined ? {} : { placeholder: field.hint }),
+    ...(hint === undefined ? {} : { placeholder: hint }),
     ...(initial === undefined ? {} : { initialValue: initial }),
-    validate: (entered) => (field.isRequired && (entered ?? '') === '' ? 'Enter something.' : undefined),
+    validate: (entered) => textProblem(entered ?? '', field),
   });
   if (isCancel(value)) return interrupted;
   return value === '' && !field.isRequired ? leftOut : { kind: 'value', value };

@@ -125,7 +125,7 @@ export function describeOutcome(outcome: RespondOutcome): string {
       return `The question was already ${outcome.outcome}, at ${outcome.at}.`;
     case 'expired':
     case 'lost':
-      return `The question is ${outcome.status}: ${plain(outcome.reason)}.`;
+      return `The question is ${outcome.status}: ${plain(outcome.reason).replace(/\.$/, '')}.`;
     case 'unknown':
       return 'No question has this token.';
   }
