@@ -104,6 +104,17 @@ export const elicitationMachine = setup({
   initial: 'deciding',
   entry: 'register',
   on: {
+    'elicitation.answer': [
+      {
+        guard: { type: 'answerFits', params: ({ event }) => ({ answer: event.answer }) },
+        target: '.settled',
+        actions: [
+          assign(({ context, event }) => answered(context, event.answer, event.at)),
+          { type: 'reply', params: ({ event }) => delivered(event.ticket) },
+        ],
+      },
+      { actions: { type: 'reply', params: ({ context, event }) => invalid(context, event.answer, event.ticket) } },
+    ],
     'elicitation.withdraw': {
       target: '.settled',
       actions: assign(({ context, event }) => closed(context, 'cancelled', 'withdrawn', event.at)),
@@ -134,19 +145,6 @@ export const elicitationMachine = setup({
         ],
         onError: { target: 'open' },
       },
-      on: {
-        'elicitation.answer': [
-          {
-            guard: { type: 'answerFits', params: ({ event }) => ({ answer: event.answer }) },
-            target: 'settled',
-            actions: [
-              assign(({ context, event }) => answered(context, event.answer, event.at)),
-              { type: 'reply', params: ({ event }) => delivered(event.ticket) },
-            ],
-          },
-          { actions: { type: 'reply', params: ({ context, event }) => invalid(context, event.answer, event.ticket) } },
-        ],
-      },
     },
     open: {
       description: 'Shown to the person, waiting for an answer, the asker to go, or a limit to run out.',
@@ -171,17 +169,6 @@ export const elicitationMachine = setup({
           target: 'settled',
           actions: assign(({ context, event }) => closed(context, 'expired', 'nobody answered in time', event.at)),
         },
-        'elicitation.answer': [
-          {
-            guard: { type: 'answerFits', params: ({ event }) => ({ answer: event.answer }) },
-            target: 'settled',
-            actions: [
-              assign(({ context, event }) => answered(context, event.answer, event.at)),
-              { type: 'reply', params: ({ event }) => delivered(event.ticket) },
-            ],
-          },
-          { actions: { type: 'reply', params: ({ context, event }) => invalid(context, event.answer, event.ticket) } },
-        ],
       },
     },
     settled: {
