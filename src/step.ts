@@ -1,6 +1,6 @@
 /** The façade of a step: its frozen tools, and the calls its actor makes. */
 import type { AnyActorRef } from 'xstate';
-import type { CallOptions, RequestOptions, Step } from './api.ts';
+import type { CallOptions, Clock, RequestOptions, Step } from './api.ts';
 import type { NewCall } from './actors/calls.ts';
 import type { Effects } from './actors/effects.ts';
 import type { PlannedServer } from './actors/servers.ts';
@@ -192,6 +192,18 @@ class PinnedStep extends ServerRequester implements Step {
         { outcome: 'not-sent' },
       );
   }
+}
+
+/** Ends a step and resolves when its actor is done: its calls are answered, its runtime is let go. */
+export function endStep(ref: AnyActorRef, clock: Clock): Promise<void> {
+  return new Promise<void>((resolve) => {
+    if (ref.getSnapshot().status !== 'active') {
+      resolve();
+      return;
+    }
+    ref.subscribe({ complete: resolve, error: () => resolve() });
+    ref.send({ type: 'step.end', reason: 'its step ended', at: clock.now() });
+  });
 }
 
 /** The server a request outside a tool call names. @throws HoldfastError `server_unavailable` when the runtime has none. */

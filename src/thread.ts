@@ -1,7 +1,7 @@
 /** The façade of a thread: promises and observables over its actors. The composition root of one conversation. */
 import { randomUUID } from 'node:crypto';
 import { createActor } from 'xstate';
-import type { AnyActorRef, InspectionEvent } from 'xstate';
+import type { InspectionEvent } from 'xstate';
 import type {
   BeginStepOptions,
   CloseOptions,
@@ -19,7 +19,6 @@ import { createEffects } from './actors/effects.ts';
 import type { Effects } from './actors/effects.ts';
 import type { VerdictCache } from './actors/link-actor.ts';
 import { provideThread } from './actors/provide.ts';
-import { transportOf } from './actors/identity.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { checkClock, checkLimits, checkPolicy, checkRoots, sandboxStateOf } from './check-arguments.ts';
@@ -46,7 +45,8 @@ import type { ThreadActorRef } from './machines/thread.ts';
 import { checkServersGivenOnce, firstServers, ServerProjection } from './server-projection.ts';
 import { ServerRequester } from './server-requests.ts';
 import type { SendRequest } from './server-requests.ts';
-import { createStep, newCall, plannedServer, requestInput } from './step.ts';
+import { restartServer } from './restart-server.ts';
+import { createStep, endStep, newCall, plannedServer, requestInput } from './step.ts';
 import { abortedError, waitReady } from './wait-ready.ts';
 
 /** What a host shares with its threads. */
@@ -196,7 +196,7 @@ class LiveThread extends ServerRequester implements Thread {
       calls,
       nextCallId: () => this.#nextCallId(),
       isClosed: () => this.#isClosing,
-      end: () => this.#endStep(ref),
+      end: () => endStep(ref, this.#effects.clock),
     });
   }
 
@@ -230,22 +230,7 @@ class LiveThread extends ServerRequester implements Thread {
 
   async restartServer(name: string): Promise<void> {
     if (this.#isClosing) throw closedError();
-    const { servers, publications, clock } = this.#effects;
-    const { connection, config } = plannedServer(this.#effects, publications.current, name);
-    if (connection === undefined) return;
-    if (transportOf(config) === 'given') throw usedOnceError(name);
-    this.#effects.lookUp(connection.id)?.send({ type: 'connection.restart', at: clock.now() });
-    await new Promise<void>((resolve) => {
-      const check = (): void => {
-        const isOnItsWay =
-          connection.state === 'starting' ||
-          (connection.state === 'reconnecting' && servers.connection(connection.id) !== undefined);
-        if (isOnItsWay) return;
-        connection.waiters.delete(check);
-        resolve();
-      };
-      connection.waiters.add(check);
-    });
+    await restartServer(this.#effects, name);
   }
 
   setRoots(roots: readonly Root[]): void {
@@ -350,17 +335,6 @@ class LiveThread extends ServerRequester implements Thread {
     });
   }
 
-  #endStep(ref: AnyActorRef): Promise<void> {
-    return new Promise<void>((resolve) => {
-      if (ref.getSnapshot().status !== 'active') {
-        resolve();
-        return;
-      }
-      ref.subscribe({ complete: resolve, error: () => resolve() });
-      ref.send({ type: 'step.end', reason: 'its step ended', at: this.#effects.clock.now() });
-    });
-  }
-
   #nextCallId(): string {
     this.#calls += 1;
     return `call-${String(this.#calls)}`;
@@ -388,11 +362,4 @@ class LiveThread extends ServerRequester implements Thread {
       });
     });
   }
-}
-
-function usedOnceError(name: string): HoldfastError {
-  return new HoldfastError(
-    'unsupported',
-    `Expected server "${name}" to be one that can be started again, and it is a transport you gave, which is used once. Replace the runtime with a new transport.`,
-  );
 }
