@@ -1,8 +1,8 @@
 /**
  * SPEC PE-5: the root entry's own code, minified and brotlied. Dependencies stay outside: users share them. So does what is
- * loaded on demand: the transports of the first server with a url, the reader of the first plugin.
+ * loaded on demand: the transports of the first server of each kind, the reader of the first plugin.
  */
-const onDemand = ['*/http-routes.js', '*/plugin-config.js'];
+const onDemand = ['*/http-routes.js', '*/stdio-routes.js', '*/plugin-config.js'];
 
 export default [
   {
