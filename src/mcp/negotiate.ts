@@ -3,6 +3,7 @@ import { isSpecType } from '@modelcontextprotocol/client';
 import type { DiscoverResult } from '@modelcontextprotocol/client';
 import { isTooDeep } from '../domain/depth.ts';
 import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { ClientOffer, EraVerdict, LinkHandlers } from '../domain/link.ts';
 import { ask } from './ask.ts';
 import { Channel } from './channel.ts';
@@ -56,7 +57,13 @@ export async function probe(channel: Channel, options: ProbeOptions): Promise<Ne
   const limit = new Deadline({ signal: options.signal, timeoutMs: options.silenceMs ?? Number.MAX_SAFE_INTEGER });
   try {
     const params = parseObject({ _meta: envelopeFor(modernRevision, options.offer) }) ?? {};
-    return modernFrom(await ask(channel, { method: 'server/discover', params }, limit.signal)) ?? legacy;
+    const discover = (): Promise<JsonObject> => ask(channel, { method: 'server/discover', params }, limit.signal);
+    // One that refuses the version and lists it as supported is taken at its second word.
+    const found = await discover().catch((error: unknown) => {
+      if (supportedBy(error)?.includes(modernRevision) === true) return discover();
+      throw error;
+    });
+    return modernFrom(found) ?? legacy;
   } catch (error) {
     if (limit.timedOut || saysLegacy(error, options.server)) return legacy;
     throw error;
@@ -107,11 +114,8 @@ function modernFrom(discover: unknown): Negotiated | undefined {
 function saysLegacy(error: unknown, server: string): boolean {
   if (!(error instanceof WireError)) return false;
   if (error.rpc !== undefined) {
-    const supported =
-      error.rpc.code === rpcCodes.unsupportedProtocolVersion && isRecord(error.rpc.data)
-        ? error.rpc.data['supported']
-        : undefined;
-    if (Array.isArray(supported) && supported.length > 0 && supported.every(isLaterRevision)) {
+    const supported = supportedBy(error);
+    if (supported !== undefined && supported.length > 0 && supported.every(isLaterRevision)) {
       throw new WireError(
         'unsupported',
         say(
@@ -126,6 +130,14 @@ function saysLegacy(error: unknown, server: string): boolean {
   const status = httpStatusOf(error);
   if (status === undefined) return error.code === 'protocol_error';
   return status !== 401 && status !== 403 && status < 500 && !retryableStatuses.has(status);
+}
+
+/** The revisions a server lists that refuses the one it was asked in. */
+function supportedBy(error: unknown): readonly unknown[] | undefined {
+  const rpc = error instanceof WireError ? error.rpc : undefined;
+  if (rpc?.code !== rpcCodes.unsupportedProtocolVersion || !isRecord(rpc.data)) return undefined;
+  const supported = rpc.data['supported'];
+  return Array.isArray(supported) ? supported : undefined;
 }
 
 /** Revisions are dates, so they compare as text. */
