@@ -147,7 +147,11 @@ class PinnedStep extends ServerRequester implements Step {
       options,
       route === undefined
         ? undefined
-        : { repeatable: planned.config.retry === 'idempotent' && route.idempotent, lane: this.#laneOf(planned, route) },
+        : {
+            repeatable: planned.config.retry === 'idempotent' && route.idempotent,
+            lane: this.#laneOf(planned, route),
+            output: route.output,
+          },
     );
     return effects.calls.start(call, (given) => calls.send({ type: 'fleet.spawn', id: given.call, input: given }));
   }
@@ -255,7 +259,7 @@ export function newCall(
   input: NewCall['input'],
   planned: PlannedServer,
   options: CallOptions,
-  tool?: { readonly repeatable: boolean; readonly lane: string | undefined },
+  tool?: Pick<NewCall, 'repeatable' | 'output'> & { readonly lane: string | undefined },
 ): NewCall {
   return {
     input,
@@ -263,6 +267,7 @@ export function newCall(
     turn: { connection: planned.connection?.id ?? '', lane: tool?.lane, exclusive: planned.config.serialize === true },
     // Requests other than calls only read: a loss is answered by sending them once more.
     repeatable: tool?.repeatable ?? true,
+    output: tool?.output,
     signal: options.signal,
     onProgress: options.onProgress,
   };

@@ -8,63 +8,33 @@
  */
 import type { Clock } from '../api.ts';
 import { abortReason } from '../domain/abort-reason.ts';
-import type { ServerConfig } from '../domain/config.ts';
 import { toError } from '../domain/errors.ts';
-import type { Failure, HoldfastError } from '../domain/errors.ts';
+import type { Failure } from '../domain/errors.ts';
 import type { CallFacts, CallOutcome } from '../domain/events.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Link, RequestFailure, RequestKey } from '../domain/link.ts';
+import type { Link, RequestFailure } from '../domain/link.ts';
 import { frozenCopy } from '../domain/frozen.ts';
 import { isoTime } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Progress } from '../domain/tool.ts';
-import type { CallContext, CallEvent, CallInput } from '../machines/call-context.ts';
+import type { OutputRule } from '../mcp/tool-view.ts';
+import type { CallContext, CallInput } from '../machines/call-context.ts';
 import type { Facts } from './facts.ts';
 import { failureOutcome, reconnectLimitMs, unavailable } from './call-failures.ts';
 import { paramsOf } from './call-params.ts';
+import type { CallRecord, CallSender, NewCall } from './call-record.ts';
 import { callInputOf } from './call-request.ts';
 import type { CallRequest } from './call-request.ts';
 import { InFlight } from './in-flight.ts';
+import { OutputChecks } from './output-checks.ts';
 import { checkResult } from './results.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 import { isUsable } from './servers.ts';
 import type { Signals } from './signals.ts';
 import { Sink, WatchedSink } from './sinks.ts';
-import type { Turn, Turns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
-/** A call as its caller hands it over. */
-export interface NewCall {
-  readonly input: CallRequest;
-  readonly config: ServerConfig;
-  readonly turn: Turn;
-  /** A loss may be answered by sending it once more (RT-10). */
-  readonly repeatable: boolean;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-}
-
-/** The actor of a call, as its effects see it. */
-export interface CallSender {
-  send(event: CallEvent): void;
-}
-
-/** One call in flight, beside its actor. */
-export interface CallRecord extends NewCall {
-  ref: CallSender | undefined;
-  holdsTurn: boolean;
-  connection: LiveConnection | undefined;
-  link: Link | undefined;
-  key: RequestKey | undefined;
-  /** It went out, and no answer has shown that it did not arrive. */
-  wasSent: boolean;
-  timer: unknown;
-  withdraw: (() => void) | undefined;
-  unlisten: (() => void) | undefined;
-  /** Open questions of its legacy server that are its own. */
-  questions: number;
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: HoldfastError) => void;
-}
+export type { CallRecord, CallSender, NewCall } from './call-record.ts';
 
 export interface CallsPorts {
   readonly clock: Clock;
@@ -85,10 +55,12 @@ export class Calls {
   readonly #ports: CallsPorts;
   readonly #records = new Map<string, CallRecord>();
   readonly #inFlight: InFlight;
+  readonly #outputs: OutputChecks;
 
   constructor(ports: CallsPorts) {
     this.#ports = ports;
     this.#inFlight = new InFlight(ports.clock);
+    this.#outputs = new OutputChecks(ports.facts);
   }
 
   /** Makes the actor of a call through `spawn`; resolves with its result. */
@@ -103,6 +75,7 @@ export class Calls {
         config: call.config,
         turn,
         repeatable: call.repeatable,
+        output: call.output,
         signal,
         onProgress: call.onProgress,
         ref: undefined,
@@ -265,7 +238,9 @@ export class Calls {
     const checked = checkResult(record.input.method, record.input.server, result);
     switch (checked.kind) {
       case 'complete':
-        ref.send({ type: 'call.completed', result: checked.result });
+        if (record.output === undefined || checked.result['isError'] === true)
+          ref.send({ type: 'call.completed', result: checked.result });
+        else void this.#checkOutput(record, record.output, checked.result);
         return;
       case 'inputRequired':
         this.#ports.inputRequired(record, result);
@@ -273,6 +248,13 @@ export class Calls {
       case 'bad':
         this.#fail(record, checked.failure);
     }
+  }
+
+  async #checkOutput(record: CallRecord, output: OutputRule, result: JsonObject): Promise<void> {
+    const failure = await this.#outputs.check(output, result);
+    if (this.#records.get(record.input.call) !== record) return;
+    if (failure === undefined) record.ref?.send({ type: 'call.completed', result });
+    else this.#fail(record, failure);
   }
 
   onFailure(record: CallRecord, { failure, rpc }: RequestFailure): void {

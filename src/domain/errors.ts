@@ -50,6 +50,8 @@ export interface Issue {
   /** JSON Pointer into the value, `''` for the whole. */
   readonly path: string;
   readonly message: string;
+  /** What came, where the message cannot hold it; redacted. */
+  readonly value?: unknown;
 }
 
 /** What an error carries beside its code and message. */

@@ -6,6 +6,7 @@
 import type { ServerProvenance } from '../domain/catalog.ts';
 import type { ServerConfig, ToolSettings } from '../domain/config.ts';
 import { isRecord } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { ListedTool, ToolInfo } from '../domain/tool.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { RawTool } from './names.ts';
@@ -28,8 +29,13 @@ export interface ToolRoute extends RawTool {
   readonly readOnly: boolean;
   /** The tool says that doing it twice is doing it once; read-only ones are (SPEC RT-10). */
   readonly idempotent: boolean;
+  /** What its successful results are checked against (SPEC NM-4). */
+  readonly output?: OutputRule;
   readonly info: ToolInfo;
 }
+
+/** What a tool says of its results. */
+export type OutputRule = Pick<ToolInfo, 'server' | 'tool' | 'fingerprint'> & { readonly schema: JsonObject };
 
 export interface ToolView {
   /** What the model is shown, in the order of the servers and their lists. */
@@ -165,6 +171,11 @@ function routeOf({ server, origin, config, provenance }: ToolSource, tool: Liste
     tool: tool.name,
     readOnly,
     idempotent: readOnly || tool.annotations?.idempotentHint === true,
+    ...(tool.outputSchema === undefined ? {} : { output: outputRule(info, tool.outputSchema) }),
     info,
   });
+}
+
+function outputRule({ server, tool, fingerprint: hash }: ToolInfo, schema: JsonObject): OutputRule {
+  return Object.freeze({ server, tool, fingerprint: hash, schema });
 }

@@ -51,6 +51,7 @@ describe('NM-5 what is shown', () => {
       tool: 'read.file',
       readOnly: true,
       idempotent: true,
+      output: { server: 'files', tool: 'read.file', fingerprint: tools[0]?.fingerprint, schema: {} },
       info: tools[0],
     });
     expect(tool.name).toBe('read.file');

@@ -1,0 +1,47 @@
+/** A call in flight, beside its actor: what must not be in a context. `calls.ts` owns the records (K1). */
+import type { ServerConfig } from '../domain/config.ts';
+import type { HoldfastError } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Link, RequestKey } from '../domain/link.ts';
+import type { Progress } from '../domain/tool.ts';
+import type { OutputRule } from '../mcp/tool-view.ts';
+import type { CallEvent } from '../machines/call-context.ts';
+import type { CallRequest } from './call-request.ts';
+import type { LiveConnection } from './servers.ts';
+import type { Turn } from './turns.ts';
+
+/** A call as its caller hands it over. */
+export interface NewCall {
+  readonly input: CallRequest;
+  readonly config: ServerConfig;
+  readonly turn: Turn;
+  /** A loss may be answered by sending it once more (RT-10). */
+  readonly repeatable: boolean;
+  /** What its tool says it returns; absent when it says nothing (NM-4). */
+  readonly output?: OutputRule | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** The actor of a call, as its effects see it. */
+export interface CallSender {
+  send(event: CallEvent): void;
+}
+
+/** One call in flight, beside its actor. */
+export interface CallRecord extends NewCall {
+  ref: CallSender | undefined;
+  holdsTurn: boolean;
+  connection: LiveConnection | undefined;
+  link: Link | undefined;
+  key: RequestKey | undefined;
+  /** It went out, and no answer has shown that it did not arrive. */
+  wasSent: boolean;
+  timer: unknown;
+  withdraw: (() => void) | undefined;
+  unlisten: (() => void) | undefined;
+  /** Open questions of its legacy server that are its own. */
+  questions: number;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: HoldfastError) => void;
+}
