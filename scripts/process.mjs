@@ -15,7 +15,8 @@ const quietEnv = { SCARF_ANALYTICS: 'false', DO_NOT_TRACK: '1' };
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ stdin?: 'inherit' | 'ignore', env?: Record<string, string>, timeoutMs?: number }} [options]
+ * @param {{ stdin?: 'inherit' | 'ignore', stdout?: 'inherit' | 'stderr', env?: Record<string, string>, timeoutMs?: number }} [options]
+ * `stdout: 'stderr'` where this process's own stdout is for something else.
  * @returns {Promise<number>}
  */
 export function run(command, args, options = {}) {
@@ -23,7 +24,7 @@ export function run(command, args, options = {}) {
     const child = spawn(command, args, {
       cwd: root,
       env: { ...process.env, ...quietEnv, ...options.env },
-      stdio: [options.stdin ?? 'ignore', 'inherit', 'inherit'],
+      stdio: [options.stdin ?? 'ignore', options.stdout === 'stderr' ? 2 : 'inherit', 'inherit'],
       timeout: options.timeoutMs,
     });
     const handOn = (signal) => {
@@ -52,8 +53,19 @@ export function run(command, args, options = {}) {
  * @returns {Promise<number>}
  */
 export function npm(...args) {
+  return runNpm(args);
+}
+
+/**
+ * Runs npm itself, as {@link npm} does, with options.
+ *
+ * @param {readonly string[]} args
+ * @param {Parameters<typeof run>[2]} [options]
+ * @returns {Promise<number>}
+ */
+export function runNpm(args, options) {
   const cli = process.env.npm_execpath;
-  return cli?.endsWith('npm-cli.js') ? run(process.execPath, [cli, ...args]) : run('npm', args);
+  return cli?.endsWith('npm-cli.js') ? run(process.execPath, [cli, ...args], options) : run('npm', args, options);
 }
 
 /**
@@ -61,7 +73,7 @@ export function npm(...args) {
  *
  * @param {string} file Path below node_modules.
  * @param {readonly string[]} args
- * @param {{ stdin?: 'inherit' | 'ignore', timeoutMs?: number }} [options]
+ * @param {Parameters<typeof run>[2]} [options]
  * @returns {Promise<number>}
  */
 export function runInstalled(file, args, options) {

@@ -1,0 +1,69 @@
+/** Plays the scenarios of the suite, a few at a time. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isBuilt } from '../is-built.mjs';
+import { root, runInstalled, runNpm } from '../process.mjs';
+import { judge } from './expected-failures.mjs';
+import { nodeForSuite } from './referee.mjs';
+import { revisions, scenariosOf } from './scenario-list.mjs';
+import { playScenario } from './scenario-run.mjs';
+
+/** The caller's stdout is for the outcomes. */
+const quietly = { stdout: 'stderr' };
+const client = `${root}temp/conformance/client/client.js`;
+
+/**
+ * The scenarios a selection comes to, in the order they are played.
+ *
+ * @param {{ revision?: string, scenario?: string }} [selection] Default: everything.
+ * @returns {readonly { revision: string, scenario: string }[]}
+ */
+export function select({ revision, scenario } = {}) {
+  return revisions
+    .filter((candidate) => revision === undefined || candidate === revision)
+    .flatMap((candidate) => scenariosOf(candidate).map((name) => ({ revision: candidate, scenario: name })))
+    .filter((run) => scenario === undefined || run.scenario === scenario);
+}
+
+/**
+ * Builds the client, finds a Node for the suite, plays the scenarios and tells of each as it ends.
+ *
+ * @param {readonly { revision: string, scenario: string }[]} runs
+ * @param {{ results?: string, onOutcome: (outcome: import('./scenario-run.mjs').Outcome, verdict: ReturnType<typeof judge>) => void }} options
+ * `results`: a folder to keep what the suite and the client wrote.
+ * @returns {Promise<{ passed: number, failed: number }>} In scenarios; one that failed as expected has passed.
+ * @throws Error when the client cannot be built, or nothing here can run the suite.
+ */
+export async function playAll(runs, { results, onOutcome }) {
+  await buildClient();
+  const node = await nodeForSuite();
+  const folder = results ?? mkdtempSync(join(tmpdir(), 'holdfast-conformance-'));
+  const count = { passed: 0, failed: 0 };
+  const queue = [...runs];
+  const work = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const outcome = await playScenario({ ...next, node, client, results: folder });
+      const verdict = judge(outcome);
+      count[verdict.unexpected.length + verdict.stale.length === 0 ? 'passed' : 'failed'] += 1;
+      onOutcome(outcome, verdict);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, work));
+  } finally {
+    if (results === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+  return count;
+}
+
+/** Builds what changed: the package, then the client against it, as a user would. */
+async function buildClient() {
+  if (!isBuilt(root)) {
+    process.stderr.write('Building …\n');
+    if ((await runNpm(['run', '--silent', 'build'], quietly)) !== 0)
+      throw new Error('Expected the package to build, and it did not.');
+  }
+  if ((await runInstalled('typescript/bin/tsc', ['-p', 'test/conformance'], quietly)) === 0) return;
+  throw new Error('Expected the client of the conformance suite to build, and it did not.');
+}
