@@ -122,6 +122,8 @@ export interface Link {
   readonly info: LinkInfo;
   /** The first listing, made during the start. */
   readonly inventory: Inventory;
+  /** The resources whose updates it hears, since `resources/subscribe` was sent over it; in both eras. */
+  readonly subscribed?: ReadonlySet<string>;
   /** Lists the tools anew, all pages, within SPEC CN-4. Never rejects: a failure is in the inventory. */
   list(signal?: AbortSignal): Promise<Inventory>;
   /** Sends a request and returns at once. The sink is never called before this returns. */

@@ -200,6 +200,11 @@ export class Channel implements Transport {
     if (this.#end === undefined) this.#notices.changed(kind);
   }
 
+  /** Says the same of a resource that is subscribed to. */
+  resourceMayHaveChanged(uri: string): void {
+    if (this.#end === undefined) this.#notices.updated(uri);
+  }
+
   /** Ends the conversation: fails what is pending, tells a legacy HTTP server, ends the transport. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();

@@ -11,8 +11,10 @@ import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
 import { listTools } from './listing.ts';
 import { MirroredCalls } from './mirrored-calls.ts';
+import { OtherRequests } from './other-requests.ts';
 import type { ChannelStats } from './request-table.ts';
 import { isHttp, withRetries } from './retry.ts';
+import { ListenStream } from './subscription.ts';
 import type { Warn } from './warnings.ts';
 import { clip, parseObject, textLimits } from './wire.ts';
 
@@ -40,19 +42,29 @@ export class LiveLink implements Link {
   readonly #channel: Channel;
   /** For modern HTTP servers only. */
   readonly #mirrored: MirroredCalls | undefined;
+  readonly #others: OtherRequests;
+  /** Of modern servers. */
+  readonly #stream: ListenStream | undefined;
   #inventory: Inventory = { tools: [] };
 
   constructor(options: LiveLinkOptions) {
     this.#options = options;
     this.#channel = options.channel;
     this.info = infoOf(options);
-    const { server, channel, warn } = options;
+    const { server, channel, warn, client } = options;
+    if (this.info.era === 'modern')
+      this.#stream = new ListenStream({ server, client, channel, capabilities: this.info.capabilities, warn });
+    this.#others = new OtherRequests({ server, channel, info: () => this.info, stream: this.#stream });
     if (this.info.era !== 'modern' || !channel.hasPerRequestStream) return;
     this.#mirrored = new MirroredCalls({ server, channel, warn, refresh: () => this.list() });
   }
 
   get inventory(): Inventory {
     return this.#inventory;
+  }
+
+  get subscribed(): ReadonlySet<string> {
+    return this.#others.subscribed;
   }
 
   /** What came that nobody waited for: results of cancelled requests, results for unknown ids, late progress. */
@@ -69,6 +81,17 @@ export class LiveLink implements Link {
     if (this.#channel.end !== undefined) throw this.#channel.end;
     this.#options.onLive();
     this.#channel.releaseListChanges();
+  }
+
+  /** Hears the list changes of a modern server until the conversation is over. */
+  startListening(): void {
+    const { ended } = this.#options;
+    const stream = this.#stream;
+    if (ended.aborted || stream === undefined) return;
+    ended.addEventListener('abort', () => {
+      stream.stop();
+    });
+    stream.start();
   }
 
   /** Makes the first listing and answers why it failed, if it did. Called once, by `openLink`. */
@@ -93,11 +116,12 @@ export class LiveLink implements Link {
   }
 
   send(request: WireRequest, sink: RequestSink): RequestKey {
-    if (this.#mirrored !== undefined && request.method === 'tools/call') return this.#mirrored.send(request, sink);
-    return this.#channel.request(request, sink);
+    if (request.method !== 'tools/call') return this.#others.send(request, sink);
+    return this.#mirrored === undefined ? this.#channel.request(request, sink) : this.#mirrored.send(request, sink);
   }
 
   cancel(key: RequestKey): void {
+    if (this.#others.cancel(key)) return;
     if (this.#mirrored === undefined) this.#channel.cancel(key);
     else this.#mirrored.cancel(key);
   }

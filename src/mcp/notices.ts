@@ -1,8 +1,9 @@
 /**
  * The notifications of a server that concern no request: list changes, resource updates, logs, finished url questions.
  *
- * Owns the list changes of the current macrotask; {@link LinkHandlers.onListChanged} hears each kind once of a burst.
- * While a link opens nobody could list anew: list changes are kept until `release`.
+ * Owns the changes of the current macrotask; {@link LinkHandlers.onListChanged} hears each kind once of a burst, and
+ * {@link LinkHandlers.onResourceUpdated} each resource. While a link opens nobody could list anew: changes are kept until
+ * `release`.
  */
 import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import type { LinkHandlers } from '../domain/link.ts';
@@ -19,6 +20,7 @@ const listChanges: Readonly<Record<string, ListKind>> = {
 export class Notices {
   readonly #handlers: LinkHandlers;
   readonly #changed = new Set<ListKind>();
+  readonly #updated = new Set<string>();
   #flush: NodeJS.Immediate | undefined;
   #isHeld = true;
 
@@ -35,7 +37,7 @@ export class Notices {
     }
     switch (method) {
       case 'notifications/resources/updated':
-        if (typeof params['uri'] === 'string') this.#handlers.onResourceUpdated(params['uri']);
+        if (typeof params['uri'] === 'string') this.updated(params['uri']);
         return true;
       case 'notifications/message':
         this.#log(params);
@@ -54,6 +56,12 @@ export class Notices {
     if (!this.#isHeld) this.#flushLater();
   }
 
+  /** Tells of a changed resource once this macrotask is over. */
+  updated(uri: string): void {
+    this.#updated.add(uri);
+    if (!this.#isHeld) this.#flushLater();
+  }
+
   /** Forgets the list changes so far: what is listed from now on has them. */
   forget(): void {
     this.#changed.clear();
@@ -62,15 +70,18 @@ export class Notices {
   /** Tells the list changes kept so far, in a later macrotask, and every other from now on. */
   release(): void {
     this.#isHeld = false;
-    if (this.#changed.size > 0) this.#flushLater();
+    if (this.#changed.size + this.#updated.size > 0) this.#flushLater();
   }
 
   #flushLater(): void {
     this.#flush ??= setImmediate(() => {
       this.#flush = undefined;
       const kinds = [...this.#changed];
+      const uris = [...this.#updated];
       this.#changed.clear();
+      this.#updated.clear();
       for (const each of kinds) this.#handlers.onListChanged(each);
+      for (const each of uris) this.#handlers.onResourceUpdated(each);
     });
   }
 
@@ -79,6 +90,7 @@ export class Notices {
     if (this.#flush !== undefined) clearImmediate(this.#flush);
     this.#flush = undefined;
     this.#changed.clear();
+    this.#updated.clear();
   }
 
   #log(params: JsonObject): void {

@@ -17,8 +17,6 @@ import { LiveLink } from './link.ts';
 import { negotiatedFrom, probe, probeLimitMs, probeSibling, verdictOf } from './negotiate.ts';
 import type { Negotiated, ProbeOptions } from './negotiate.ts';
 import { isHttp, withRetries } from './retry.ts';
-import { ListSubscription } from './subscription.ts';
-import type { SubscriptionOptions } from './subscription.ts';
 import { routesOf } from './wire-routes.ts';
 import type { WireRoute, WireRoutes } from './wire-route.ts';
 import { modernRevision } from './wire.ts';
@@ -215,7 +213,7 @@ class LinkStart {
     const isModern = negotiated.kind === 'modern';
     if (isModern) channel.setEnvelope(envelopeFor(client.getNegotiatedProtocolVersion() ?? modernRevision, offer));
     const link = new LiveLink({ server, channel, client, warn, ended, onLive });
-    if (isModern) subscribeToLists({ client, channel, capabilities: link.info.capabilities, warn, ended });
+    link.startListening();
     const isUnheard = isModern && typeof era !== 'function';
     const failure = await link.prepare(signal);
     if (failure !== undefined && endsStart(failure, isUnheard)) throw failure;
@@ -272,13 +270,4 @@ const fatalListingCodes: ReadonlySet<string> = new Set(['auth_required', 'connec
 /** With a remembered modern verdict the listing is the first thing a server hears: it stands for the handshake. */
 function endsStart(failure: WireError, isUnheard: boolean): boolean {
   return isUnheard ? failure.code !== 'limit_exceeded' : fatalListingCodes.has(failure.code);
-}
-
-function subscribeToLists({ ended, ...options }: SubscriptionOptions & { readonly ended: AbortSignal }): void {
-  if (ended.aborted) return;
-  const subscription = new ListSubscription(options);
-  ended.addEventListener('abort', () => {
-    subscription.stop();
-  });
-  subscription.start();
 }
