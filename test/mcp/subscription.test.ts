@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { rawServer } from '../../src/testing/index.ts';
 import type { RawMessage, RawServer } from '../../src/testing/index.ts';
-import { open, turn } from './support.ts';
+import { failureOf, open, send, turn } from './support.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -30,7 +30,7 @@ function modernServer(listChanged: JsonCapabilities): RawServer {
   });
 }
 
-type JsonCapabilities = Readonly<Record<string, { readonly listChanged?: boolean }>>;
+type JsonCapabilities = Readonly<Record<string, { readonly listChanged?: boolean; readonly subscribe?: boolean }>>;
 
 function listens(server: RawServer): readonly RawMessage[] {
   return server.received.filter((message) => message['method'] === 'subscriptions/listen');
@@ -94,4 +94,102 @@ test('CN-5 a refused subscription is told and tried again; H10 closing ends the 
 
   expect(listens(server)).toHaveLength(1);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+const withResources = { resources: { subscribe: true } } as const;
+
+/** The newest `subscriptions/listen`, acknowledged with all it asks for. */
+function honour(server: RawServer): readonly string[] {
+  const listen = listens(server).at(-1);
+  const wanted = Object(listen?.['params']).notifications;
+  server.send({
+    jsonrpc: '2.0',
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications: wanted, _meta: { 'io.modelcontextprotocol/subscriptionId': listen?.['id'] } },
+  });
+  return Object(wanted).resourceSubscriptions;
+}
+
+async function untilListens(server: RawServer, count: number): Promise<void> {
+  while (listens(server).length < count) await turn();
+}
+
+test('CN-5 subscriptions to resources of a modern server share one stream, and an older one ends', async () => {
+  const server = modernServer({ ...withResources, tools: { listChanged: true } });
+  await using opened = await open(server.config);
+  acknowledge(server, listens(server)[0]);
+  await turn();
+  const subscribed = ['a:1', 'a:2'].map((uri) => send(opened.link, 'resources/subscribe', { uri }).result);
+  await untilListens(server, 2);
+  expect(honour(server)).toEqual(['a:1', 'a:2']);
+  await Promise.all(subscribed);
+  expect([...(opened.link.subscribed ?? [])]).toEqual(['a:1', 'a:2']);
+  const cancelled = await server.waitFor('notifications/cancelled');
+  expect(cancelled['params']).toMatchObject({ requestId: listens(server)[0]?.['id'] });
+
+  const ended = send(opened.link, 'resources/unsubscribe', { uri: 'a:1' }).result;
+  await untilListens(server, 3);
+  expect(honour(server)).toEqual(['a:2']);
+  await ended;
+  expect([...opened.link.subscribed]).toEqual(['a:2']);
+});
+
+test('CN-5 a modern server that leaves a resource out of its acknowledgement has refused it', async () => {
+  const server = modernServer(withResources);
+  await using opened = await open(server.config);
+  const sent = send(opened.link, 'resources/subscribe', { uri: 'a:1' });
+  await untilListens(server, 1);
+  acknowledge(server, listens(server)[0]);
+  const { failure } = await failureOf(sent);
+
+  expect(failure).toMatchObject({ code: 'unsupported', retryable: false });
+  expect(failure.message).toContain('"a:1"');
+  expect(opened.link.subscribed.size).toBe(0);
+});
+
+test('CN-5 a stream to a modern server that was lost tells of each resource again, for its changes were missed', async () => {
+  const server = modernServer(withResources);
+  await using opened = await open(server.config);
+  const { result } = send(opened.link, 'resources/subscribe', { uri: 'a:1' });
+  await untilListens(server, 1);
+  honour(server);
+  await result;
+  for (let times = 0; times < 3; times++)
+    server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:1' } });
+  expect(await opened.told.until('onResourceUpdated')).toEqual(['a:1']);
+  server.reply(listens(server)[0] ?? {}, { resultType: 'complete' });
+  await turn();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(honour(server)).toEqual(['a:1']);
+  expect(await opened.told.until('onResourceUpdated', 2)).toEqual(['a:1']);
+  await turn();
+  expect(opened.told.of('onResourceUpdated')).toHaveLength(2);
+});
+
+test('RE-1 a request for what a server does not announce is not sent, and one it then refuses is its fault', async () => {
+  const server = modernServer({ resources: {} });
+  await using opened = await open(server.config);
+  const refused = async (method: string) => {
+    const { failure } = await failureOf(send(opened.link, method, { uri: 'a:1', name: 'x' }));
+    return failure;
+  };
+  for (const method of ['tools/list', 'prompts/list', 'prompts/get', 'completion/complete', 'resources/subscribe'])
+    expect(await refused(method)).toMatchObject({ code: 'unsupported', outcome: 'not-sent' });
+  expect(server.received.map(({ method }) => method)).toEqual(['server/discover']);
+  expect(await refused('resources/list')).toMatchObject({
+    code: 'protocol_error',
+    message: expect.stringContaining('it announces "resources"'),
+  });
+});
+
+test('RE-1 a request that was settled here is forgotten when it is cancelled', async () => {
+  const server = modernServer({});
+  await using opened = await open(server.config);
+  const told: unknown[] = [];
+  const note = (value: unknown): void => void told.push(value);
+  const key = opened.link.send({ method: 'prompts/list' }, { onResult: note, onFailure: note });
+  opened.link.cancel(key);
+  await turn();
+
+  expect(told).toEqual([]);
 });
