@@ -53,7 +53,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'stepSystemId',
     'threadMachine',
   ],
-  './mcp': ['fingerprint', 'listPages', 'listingLimits', 'nameTools', 'openLink'],
+  './mcp': ['boundResult', 'createResultShelf', 'fingerprint', 'listPages', 'listingLimits', 'nameTools', 'openLink'],
   './config': [
     'configFormatIds',
     'findConfig',
