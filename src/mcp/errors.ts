@@ -98,17 +98,18 @@ export function httpStatusOf(error: unknown): number | undefined {
 }
 
 /**
- * The same error as that of a call that was on its way: what is known of it (RT-10).
+ * The same error as that of a request that was on its way: what is known of it (RT-10).
  *
- * A server that answers 5xx or 408 had the call and may have run it; so may one whose socket broke. One that answers 401,
+ * A server that answers 5xx or 408 had the request and may have done it; so may one whose socket broke. One that answers 401,
  * 403 or 429 did not take it, and one that was never reached did not hear of it.
  */
-export function ofSentCall(error: WireError): WireError {
+export function ofSentRequest(error: WireError, method: string): WireError {
   if (error.code !== 'server_unavailable' || error.outcome !== undefined) return error;
   const { status } = error;
   const mayHaveRun = status === undefined ? !causesOf(error).some(wasNeverSent) : status === 408 || status >= 500;
   if (!mayHaveRun) return recoded(error, error.code, { outcome: 'not-sent' });
-  const message = `${error.message} The call may have run: look before you try again.`;
+  const message =
+    method === 'tools/call' ? `${error.message} The call may have run: look before you try again.` : error.message;
   return recoded(error, error.code, { outcome: 'unknown', message });
 }
 

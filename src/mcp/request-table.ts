@@ -9,7 +9,7 @@ import { setMaxListeners } from 'node:events';
 import { messageOf, toFailure } from '../domain/errors.ts';
 import type { RequestFailure, RequestSink } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { WireError, ofSentCall, rpcError, say, toWireError } from './errors.ts';
+import { WireError, ofSentRequest, rpcError, say, toWireError } from './errors.ts';
 import type { WireContext } from './errors.ts';
 import { isRefused, parseObject, parseRpcError } from './wire.ts';
 import type { Warn } from './warnings.ts';
@@ -112,7 +112,7 @@ export class RequestTable {
     const pending = this.#take(id);
     if (pending === undefined) return;
     const wire = toWireError(error, { ...this.#context(pending), hasSession });
-    this.tell(pending.sink, pending.method === 'tools/call' ? ofSentCall(wire) : wire);
+    this.tell(pending.sink, 'onWireError' in pending.sink ? wire : ofSentRequest(wire, pending.method));
   }
 
   /** Settles every request: the connection is gone. */

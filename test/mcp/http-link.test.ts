@@ -202,7 +202,7 @@ describe('calls over HTTP', () => {
     await using first = await open(legacy.config);
     await using second = await open(modern.config);
     await legacy.forgetSessions();
-    modern.setStatus(404);
+    modern.setStatus(404, { rpcMethod: 'tools/call' });
     const lost = await failureOf(call(first.link, 'echo'));
     const wrong = await failureOf(call(second.link, 'echo'));
 

@@ -11,10 +11,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, StreamableHTTPClientTransportOptions } from '@modelcontextprotocol/client';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { leaseDispatchers } from './dispatchers.ts';
-import type { DispatcherLease } from './dispatchers.ts';
 import { createFastFetch } from './fast-fetch.ts';
 import { outgoingHeader } from './http-messages.ts';
-import { requestIdOf, unsendable } from './json-rpc.ts';
+import { HttpWire, closedError, ignore } from './http-wire.ts';
+import { requestIdOf, whyUnsent } from './json-rpc.ts';
+import { Outbox } from './outbox.ts';
 import { OutgoingRequest } from './outgoing-request.ts';
 import type { OutgoingOwner } from './outgoing-request.ts';
 import { attachRefusal } from './refusal.ts';
@@ -54,13 +55,10 @@ export function parseServerUrl(text: string): URL {
   );
 }
 
-class HttpTransport implements WireTransport {
+class HttpTransport extends HttpWire implements WireTransport {
   readonly kind = 'http';
   readonly hasPerRequestStream = true;
-  readonly pid = undefined;
-  readonly #listener: WireListener;
   readonly #farewellMs: number;
-  readonly #lease: DispatcherLease;
   readonly #inner: StreamableHTTPClientTransport;
   readonly #owner: OutgoingOwner;
   readonly #serverStream: ServerStream;
@@ -68,32 +66,30 @@ class HttpTransport implements WireTransport {
   readonly #posting = new Map<string, OutgoingRequest>();
   /** Everything that is not over, answered or not. */
   readonly #open = new Set<OutgoingRequest>();
-  /** Sends nobody expects a response to: a farewell waits for them. */
-  readonly #notices = new Set<Promise<void>>();
+  /** What nobody expects a response to: a farewell waits for it. */
+  readonly #outbox = new Outbox();
   readonly #rejected = new WeakSet<Error>();
   #sequence = 0;
-  #closing: Promise<void> | undefined;
 
   constructor(options: HttpTransportOptions) {
     const url = parseServerUrl(options.url);
-    this.#listener = options.listener;
+    super(options.listener, leaseDispatchers(url, options.env));
     this.#farewellMs = options.farewellMs ?? 1_000;
-    this.#lease = leaseDispatchers(url, options.env);
     const warnings = new WarningCounter((message) => {
-      if (this.#closing === undefined) this.#listener.onWarning('invalid_message', message);
+      if (!this.isClosing) this.listener.onWarning('invalid_message', message);
     });
     this.#owner = {
       onMessage: (message, requestId) => {
-        if (this.#closing === undefined) this.#listener.onMessage(message, requestId);
+        if (!this.isClosing) this.listener.onMessage(message, requestId);
       },
       onRequestFailed: (requestId, error) => {
-        if (this.#closing === undefined) this.#listener.onRequestFailed(requestId, error);
+        if (!this.isClosing) this.listener.onRequestFailed(requestId, error);
       },
       onInvalid: (message) => {
         warnings.add(message);
       },
       onUnavailable: (message) => {
-        if (this.#closing === undefined) this.#listener.onWarning('stream_unavailable', message);
+        if (!this.isClosing) this.listener.onWarning('stream_unavailable', message);
       },
       onOver: (outgoing) => {
         this.#open.delete(outgoing);
@@ -103,7 +99,7 @@ class HttpTransport implements WireTransport {
     this.#serverStream = new ServerStream(this.#owner);
     this.#inner = new StreamableHTTPClientTransport(url, {
       fetch: createFastFetch({
-        lease: this.#lease,
+        lease: this.lease,
         keepsHeaders: options.authProvider !== undefined,
         outgoing: (key) => this.#posting.get(key),
         stream: (token) => this.#streamFor(token),
@@ -130,30 +126,13 @@ class HttpTransport implements WireTransport {
   }
 
   send(message: JSONRPCMessage, options: WireSendOptions = {}): Promise<void> {
-    if (this.#closing !== undefined) return Promise.reject(closed());
-    const sent = this.#post(message, options);
-    if (requestIdOf(message) === undefined) {
-      const notice = sent.catch(ignore).finally(() => this.#notices.delete(notice));
-      this.#notices.add(notice);
-    }
-    return sent;
+    if (this.isClosing) return Promise.reject(closedError());
+    if (requestIdOf(message) !== undefined) return this.#post(message, options);
+    return this.#outbox.send((signal) => this.#post(message, { ...options, requestSignal: signal }));
   }
 
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion(version);
-  }
-
-  stderrTail(): string {
-    return '';
-  }
-
-  exitInfo(): undefined {
-    return undefined;
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#end();
-    return this.#closing;
   }
 
   async #post(message: JSONRPCMessage, options: WireSendOptions): Promise<void> {
@@ -170,7 +149,7 @@ class HttpTransport implements WireTransport {
       outgoing.drop();
       if (error instanceof Error) this.#rejected.add(error);
       attachRefusal(error, outgoing.refusal);
-      throw error instanceof RangeError ? unsendable(error) : error;
+      throw whyUnsent(message, error);
     } finally {
       this.#posting.delete(key);
     }
@@ -198,13 +177,13 @@ class HttpTransport implements WireTransport {
   /** The SDK reports an error of `send` twice; who awaits the send has it already. */
   #reportLater(error: Error): void {
     setImmediate(() => {
-      if (this.#closing !== undefined || this.#rejected.has(error)) return;
-      this.#listener.onWarning('transport_error', messageOf(error));
+      if (this.isClosing || this.#rejected.has(error)) return;
+      this.listener.onWarning('transport_error', messageOf(error));
     });
   }
 
-  async #end(): Promise<void> {
-    const abort = closed();
+  protected async end(): Promise<void> {
+    const abort = closedError();
     this.#serverStream.stop(abort);
     for (const outgoing of this.#open) if (outgoing.id !== undefined) outgoing.cancel(abort);
     const late = new AbortController();
@@ -216,21 +195,15 @@ class HttpTransport implements WireTransport {
     } finally {
       clearTimeout(timer);
       for (const outgoing of this.#open) outgoing.cancel(abort);
+      this.#outbox.close(abort);
       await this.#inner.close().catch(ignore);
-      await this.#lease.release().catch(ignore);
     }
   }
 
   async #farewell(): Promise<void> {
-    await Promise.all(this.#notices);
+    await this.#outbox.empty();
     await this.#inner.terminateSession().catch(ignore);
   }
-}
-
-function closed(): HoldfastError {
-  return new HoldfastError('connection_lost', 'Expected an open connection, but it was closed.', {
-    outcome: 'not-sent',
-  });
 }
 
 async function once(signal: AbortSignal): Promise<void> {
@@ -239,8 +212,4 @@ async function once(signal: AbortSignal): Promise<void> {
       resolve();
     });
   });
-}
-
-function ignore(): void {
-  // The end goes on whatever the server says to it.
 }

@@ -33,15 +33,27 @@ export function parseJson(text: string): unknown {
 }
 
 /** The error of a message that cannot be written as JSON: nested too deep, or not data at all. */
-export function unsendable(cause: unknown): HoldfastError {
+export function unsendable(message: JSONRPCMessage, cause: unknown): HoldfastError {
+  const isCall = 'method' in message && message.method === 'tools/call';
   return new HoldfastError(
-    'invalid_argument',
+    isCall ? 'invalid_arguments' : 'invalid_argument',
     `Expected a message that can be written as JSON, got "${messageOf(cause)}". Pass plain data.`,
     {
       outcome: 'not-sent',
       cause,
     },
   );
+}
+
+/** Why a message was not sent: it cannot be written as JSON, or what its transport says. */
+export function whyUnsent(message: JSONRPCMessage, error: unknown): unknown {
+  if (error instanceof HoldfastError) return error;
+  try {
+    JSON.stringify(message);
+    return error;
+  } catch (cause) {
+    return unsendable(message, cause);
+  }
 }
 
 /** The id of a message that expects a response: a request with an id. */

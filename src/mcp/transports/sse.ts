@@ -5,16 +5,17 @@
  * and posts; the messages are read here, since it drops those it does not like and their requests would wait for ever. Owns
  * that transport and a lease of the shared connections. Invariant `L1`: a stream that breaks ends the connection: the server's session went with it.
  */
-import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
+import { SSEClientTransport, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, SSEClientTransportOptions } from '@modelcontextprotocol/client';
 import { createParser } from 'eventsource-parser';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { maxMessageBytes } from './body-sinks.ts';
 import { leaseDispatchers } from './dispatchers.ts';
-import type { DispatcherLease } from './dispatchers.ts';
 import { plainFetch } from './fast-fetch.ts';
+import { HttpWire, closedError, ignore } from './http-wire.ts';
 import { parseServerUrl } from './http.ts';
-import { isWireMessage, messagesIn, parseJson, unsendable } from './json-rpc.ts';
+import { isWireMessage, messagesIn, parseJson, requestIdOf, whyUnsent } from './json-rpc.ts';
+import { Outbox, answerLimitMs } from './outbox.ts';
 import { attachRefusal, readRefusal } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import type { WireListener, WireTransport } from './transport.ts';
@@ -39,27 +40,26 @@ export function createSseTransport(options: SseTransportOptions): WireTransport 
   return new SseTransport(options);
 }
 
-class SseTransport implements WireTransport {
+class SseTransport extends HttpWire implements WireTransport {
   readonly kind = 'sse';
   readonly hasPerRequestStream = false;
-  readonly pid = undefined;
   readonly sessionId = undefined;
-  readonly #listener: WireListener;
-  readonly #lease: DispatcherLease;
+  readonly #outbox = new Outbox();
   readonly #inner: SSEClientTransport;
   readonly #url: URL;
+  readonly #canSignIn: boolean;
   readonly #ending = new AbortController();
   readonly #invalid = new WarningCounter((message) => {
-    this.#listener.onWarning('invalid_message', message);
+    this.listener.onWarning('invalid_message', message);
   });
   #state: 'idle' | 'open' | 'ended' = 'idle';
   #refusal: Refusal | undefined;
-  #closing: Promise<void> | undefined;
 
   constructor(options: SseTransportOptions) {
-    this.#listener = options.listener;
-    this.#url = parseServerUrl(options.url);
-    this.#lease = leaseDispatchers(this.#url, options.env);
+    const url = parseServerUrl(options.url);
+    super(options.listener, leaseDispatchers(url, options.env));
+    this.#url = url;
+    this.#canSignIn = options.authProvider !== undefined;
     this.#inner = new SSEClientTransport(this.#url, {
       fetch: async (url, init) => this.#fetch(new URL(url), init ?? {}),
       ...(options.headers === undefined ? {} : { requestInit: { headers: { ...options.headers } } }),
@@ -71,7 +71,7 @@ class SseTransport implements WireTransport {
   }
 
   async start(): Promise<void> {
-    if (this.#state !== 'idle' || this.#isClosing()) throw closed();
+    if (this.#state !== 'idle' || this.isClosing) throw closedError();
     try {
       await Promise.race([this.#inner.start(), rejectOn(this.#ending.signal)]);
     } catch (error) {
@@ -84,66 +84,66 @@ class SseTransport implements WireTransport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#state !== 'open' || this.#isClosing()) throw closed();
-    try {
-      await this.#inner.send(message);
-    } catch (error) {
-      throw error instanceof RangeError ? unsendable(error) : error;
-    }
+    if (this.#state !== 'open' || this.isClosing) throw closedError();
+    if (requestIdOf(message) !== undefined) return this.#post(message);
+    return this.#outbox.send(() => this.#post(message));
   }
 
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion(version);
   }
 
-  stderrTail(): string {
-    return '';
-  }
-
-  exitInfo(): undefined {
-    return undefined;
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#end();
-    return this.#closing;
-  }
-
-  async #end(): Promise<void> {
+  protected async end(): Promise<void> {
     this.#state = 'ended';
     this.#ending.abort();
+    this.#outbox.close(closedError());
     await this.#inner.close().catch(ignore);
-    await this.#lease.release().catch(ignore);
+  }
+
+  async #post(message: JSONRPCMessage): Promise<void> {
+    try {
+      await this.#inner.send(message);
+    } catch (error) {
+      throw whyUnsent(message, error);
+    }
   }
 
   async #fetch(url: URL, init: RequestInit): Promise<Response> {
-    const response = await plainFetch(this.#lease, url, init);
-    if (!response.ok)
-      this.#refusal = readRefusal(response.status, (name) => response.headers.get(name) ?? undefined, Date.now());
-    const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
-    if (!response.ok || !isStream || response.body === null) return response;
+    const response = await plainFetch(this.lease, url, isAnswer(init) ? withLimit(init) : init);
     const { status, headers } = response;
+    if (!response.ok) this.#refuse(response, init.method === 'POST');
+    const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false;
+    if (!response.ok || !isStream || response.body === null) return response;
     return new Response(response.body.pipeThrough(withoutMessages(this.#read)), { status, headers });
+  }
+
+  /** The SDK's error of a refused message has no status. What it acts on itself, redirects and sign-ins, is left to it. */
+  #refuse({ status, statusText, headers }: Response, isPost: boolean): void {
+    const refusal = readRefusal(status, (name) => headers.get(name) ?? undefined, Date.now());
+    if (!isPost) this.#refusal = refusal;
+    if (!isPost || status < 400 || (status === 401 && this.#canSignIn)) return;
+    const error = new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `Error POSTing to endpoint: ${statusText}`, {
+      status,
+      statusText,
+    });
+    attachRefusal(error, refusal);
+    throw error;
   }
 
   readonly #read = (text: string): void => {
     for (const message of messagesIn(parseJson(text))) {
-      if (this.#state !== 'open' || this.#isClosing()) return;
-      if (isWireMessage(message)) this.#listener.onMessage(message);
+      if (this.#state !== 'open' || this.isClosing) return;
+      if (isWireMessage(message)) this.listener.onMessage(message);
       else this.#invalid.add(`Expected a JSON-RPC message, got "${describeLine(text)}". It was skipped.`);
     }
   };
 
-  #isClosing(): boolean {
-    return this.#closing !== undefined;
-  }
-
   #lose(error: SseError): void {
-    if (this.#state !== 'open' || this.#isClosing()) return;
+    if (this.#state !== 'open' || this.isClosing) return;
     this.#state = 'ended';
     // The SDK would open it again, into a session the server does not know.
     void this.#inner.close().catch(ignore);
-    this.#listener.onClosed(
+    this.listener.onClosed(
       new HoldfastError(
         'connection_lost',
         `Expected the event stream of "${this.#url.origin}" to stay open, got "${messageOf(error)}".`,
@@ -154,6 +154,17 @@ class SseTransport implements WireTransport {
       ),
     );
   }
+}
+
+/** Whether a POST brings an answer or a notification: a request may be answered as late as its server likes. */
+function isAnswer({ method, body }: RequestInit): boolean {
+  const message = method === 'POST' && typeof body === 'string' ? parseJson(body) : undefined;
+  return isWireMessage(message) && requestIdOf(message) === undefined;
+}
+
+function withLimit(init: RequestInit): RequestInit {
+  const limit = AbortSignal.timeout(answerLimitMs);
+  return { ...init, signal: init.signal == null ? limit : AbortSignal.any([init.signal, limit]) };
 }
 
 /** Takes the messages out of a stream of events, and breaks it when one event outgrows the limit. */
@@ -185,17 +196,7 @@ function withoutMessages(onMessage: (text: string) => void): TransformStream<Uin
 async function rejectOn(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => {
-      reject(closed());
+      reject(closedError());
     });
   });
-}
-
-function closed(): HoldfastError {
-  return new HoldfastError('connection_lost', 'Expected an open connection, but it was closed.', {
-    outcome: 'not-sent',
-  });
-}
-
-function ignore(): void {
-  // Closing what is closed already.
 }

@@ -145,7 +145,7 @@ class StdioTransport implements WireTransport {
       if (this.#hasTooManyReplies()) this.#child?.stdout.pause();
       return sent;
     } catch (error) {
-      return Promise.reject(unsendable(error));
+      return Promise.reject(unsendable(message, error));
     }
   }
 

@@ -1,0 +1,60 @@
+/** What the two HTTP transports have in common: neither is a process, and both end once. */
+import { HoldfastError } from '../../domain/errors.ts';
+import type { DispatcherLease } from './dispatchers.ts';
+import type { WireListener } from './transport.ts';
+
+/** Base of the HTTP transports: its subclass owns the SDK's transport and says how it ends. */
+export abstract class HttpWire {
+  readonly pid = undefined;
+  protected readonly listener: WireListener;
+  protected readonly lease: DispatcherLease;
+  #isClosing = false;
+  #closing: Promise<void> | undefined;
+
+  protected constructor(listener: WireListener, lease: DispatcherLease) {
+    this.listener = listener;
+    this.lease = lease;
+  }
+
+  /** Whether `close` was called: nothing is reported any more. */
+  protected get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  stderrTail(): string {
+    return '';
+  }
+
+  exitInfo(): undefined {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#endAll();
+    return this.#closing;
+  }
+
+  /** Ends what the transport has open, its lease apart. */
+  protected abstract end(): Promise<void>;
+
+  async #endAll(): Promise<void> {
+    this.#isClosing = true;
+    try {
+      await this.end();
+    } finally {
+      await this.lease.release().catch(ignore);
+    }
+  }
+}
+
+/** The error of a message that came too late for its transport. */
+export function closedError(): HoldfastError {
+  return new HoldfastError('connection_lost', 'Expected an open connection, but it was closed.', {
+    outcome: 'not-sent',
+  });
+}
+
+/** For what may fail at the end: the end goes on whatever the server says to it. */
+export function ignore(): void {
+  // Nothing to do.
+}
