@@ -21,7 +21,7 @@ const { values } = parseArgs({
 async function main() {
   if (!(await ensureInstalled())) return 1;
   const { playAll, select } = await import('./conformance/suite-run.mjs');
-  const { suiteVersion } = await import('./conformance/referee.mjs');
+  const { nodeForSuite, suiteVersion } = await import('./conformance/referee.mjs');
   const { complaints, jsonLine, tableLine } = await import('./conformance/report.mjs');
   const runs = select(values);
   if (runs.length === 0) {
@@ -30,6 +30,7 @@ async function main() {
   }
   process.stderr.write(`@modelcontextprotocol/conformance ${suiteVersion()}: ${runs.length} scenarios\n`);
   const { passed, failed } = await playAll(runs, {
+    node: await nodeForSuite(),
     ...(values.results === undefined ? {} : { results: resolve(values.results) }),
     onOutcome(outcome, verdict) {
       process.stdout.write(values.json ? jsonLine(outcome) : tableLine(outcome));

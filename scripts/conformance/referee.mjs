@@ -17,11 +17,14 @@ export const suiteFolder = `${root}node_modules/@modelcontextprotocol/conformanc
 /** The file of the suite's command. */
 export const suiteCommand = `${suiteFolder}dist/index.js`;
 
+/** There is no Node here that can run the suite. */
+export class NoNodeError extends Error {}
+
 /**
  * Resolves with the path of a Node that can run the suite.
  *
  * @returns {Promise<string>}
- * @throws Error when there is none for this machine, or the registry does not give it.
+ * @throws NoNodeError when there is none for this machine, or the registry does not give it.
  */
 export async function nodeForSuite() {
   if (Number.parseInt(process.versions.node, 10) >= oldestMajor) return process.execPath;
@@ -29,7 +32,7 @@ export async function nodeForSuite() {
   const file = `${folder}node_modules/${name}/bin/node${process.platform === 'win32' ? '.exe' : ''}`;
   if (!existsSync(file)) await fetchNode(name);
   if (existsSync(file)) return file;
-  throw new Error(
+  throw new NoNodeError(
     `Expected ${name}@${fetchedVersion} from the npm registry, got nothing. ` +
       `Run this with Node ${oldestMajor} or newer, or where the registry can be reached.`,
   );

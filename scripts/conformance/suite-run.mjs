@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { isBuilt } from '../is-built.mjs';
 import { root, runInstalled, runNpm } from '../process.mjs';
 import { judge } from './expected-failures.mjs';
-import { nodeForSuite } from './referee.mjs';
 import { revisions, scenariosOf } from './scenario-list.mjs';
 import { playScenario } from './scenario-run.mjs';
 
@@ -27,17 +26,16 @@ export function select({ revision, scenario } = {}) {
 }
 
 /**
- * Builds the client, finds a Node for the suite, plays the scenarios and tells of each as it ends.
+ * Builds the client, plays the scenarios and tells of each as it ends.
  *
  * @param {readonly { revision: string, scenario: string }[]} runs
- * @param {{ results?: string, onOutcome: (outcome: import('./scenario-run.mjs').Outcome, verdict: ReturnType<typeof judge>) => void }} options
- * `results`: a folder to keep what the suite and the client wrote.
+ * @param {{ node: string, results?: string, onOutcome: (outcome: import('./scenario-run.mjs').Outcome, verdict: ReturnType<typeof judge>) => void }} options
+ * `node` runs the suite. `results`: a folder to keep what the suite and the client wrote.
  * @returns {Promise<{ passed: number, failed: number }>} In scenarios; one that failed as expected has passed.
- * @throws Error when the client cannot be built, or nothing here can run the suite.
+ * @throws Error when the client cannot be built.
  */
-export async function playAll(runs, { results, onOutcome }) {
+export async function playAll(runs, { node, results, onOutcome }) {
   await buildClient();
-  const node = await nodeForSuite();
   const folder = results ?? mkdtempSync(join(tmpdir(), 'holdfast-conformance-'));
   const count = { passed: 0, failed: 0 };
   const queue = [...runs];
