@@ -137,6 +137,11 @@ export interface ReplaceOptions {
 export interface Publication {
   readonly status: 'published' | 'superseded';
   /** The current runtime's number now. */
+  /**
+   * Gives the content of files that tools take. Parameters that servers in `policy.trust` declare as files are then shown as
+   * paths. Default: they are shown and sent as they are.
+   */
+  readonly fileContent?: FileProvider;
   readonly generation: number;
   /** The runtime it took over from; absent for the first. */
   readonly replaced?: number;
@@ -238,3 +243,4 @@ export interface Host extends AsyncDisposable {
   /** Closes every thread. */
   close(): Promise<void>;
 }
+  /** What the model should know of the world as this step begins, by section (SPEC WS-1). Frozen JSON, redacted. */

@@ -126,6 +126,7 @@ export type {
   ToolsChangedEvent,
   WarningEvent,
 } from './domain/events.ts';
+export type { DeclaredFile, FileProvider } from './domain/files.ts';
 export type { Json, JsonObject } from './domain/json.ts';
 export type {
   AuthState,

@@ -2,6 +2,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { CallOptions, Clock, RequestOptions, Step } from './api.ts';
 import type { NewCall } from './actors/calls.ts';
+import { filesFor } from './actors/effects.ts';
 import type { Effects } from './actors/effects.ts';
 import type { PlannedServer } from './actors/servers.ts';
 import {
@@ -151,9 +152,25 @@ class PinnedStep extends ServerRequester implements Step {
             repeatable: planned.config.retry === 'idempotent' && route.idempotent,
             lane: this.#laneOf(planned, route),
             output: route.output,
+            prepare: route.files === undefined ? undefined : this.#filesOf(route, route.files),
           },
     );
     return effects.calls.start(call, (given) => calls.send({ type: 'fleet.spawn', id: given.call, input: given }));
+  }
+
+  /** Reads the files a call names. Its server is believed as long as it is sent, not only when its step began. */
+  #filesOf({ server, tool, info }: ToolRoute, files: readonly string[]): NonNullable<NewCall['prepare']> {
+    return async (params, signal) => {
+      const provide = filesFor(this.#parts.effects, server);
+      if (provide === undefined)
+        throw new HoldfastError(
+          'tool_denied',
+          `The tool "${info.name}" takes files, and server "${server}" is not in policy.trust any more. Begin a new step.`,
+          { outcome: 'not-sent' },
+        );
+      const { withFileContent } = await import('./mcp/file-content.ts');
+      return withFileContent(params, { server, tool, files, provide, signal });
+    };
   }
 
   /** Calls of one step to one server run one at a time, unless either says that they need not (RT-9). */
@@ -259,7 +276,7 @@ export function newCall(
   input: NewCall['input'],
   planned: PlannedServer,
   options: CallOptions,
-  tool?: Pick<NewCall, 'repeatable' | 'output'> & { readonly lane: string | undefined },
+  tool?: Pick<NewCall, 'repeatable' | 'output' | 'prepare'> & { readonly lane: string | undefined },
 ): NewCall {
   return {
     input,
@@ -268,6 +285,7 @@ export function newCall(
     // Requests other than calls only read: a loss is answered by sending them once more.
     repeatable: tool?.repeatable ?? true,
     output: tool?.output,
+    prepare: tool?.prepare,
     signal: options.signal,
     onProgress: options.onProgress,
   };

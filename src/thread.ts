@@ -105,6 +105,7 @@ class LiveThread extends ServerRequester implements Thread {
       reviewer: options.reviewer,
       sampling: options.sampling,
       roots: options.roots,
+      ...(options.fileContent === undefined ? {} : { fileContent: options.fileContent }),
       thread: this.id,
       ...(options.approvals === undefined ? {} : { memory: options.approvals }),
       verdicts: shared.verdicts,

@@ -8,11 +8,12 @@ import type { CallContext } from '../machines/call-context.ts';
 export const sandboxStateKey = 'codex/sandbox-state-meta';
 
 /** The parameters of a call as they go out over a link. */
-export function paramsOf({ input, round }: CallContext, link: Link): JsonObject {
+export function paramsOf({ input, round }: CallContext, link: Link, prepared?: JsonObject): JsonObject {
   const { sandboxState } = input;
+  const params = prepared ?? input.params;
   // Nearly every call: what it was made with, and not a copy of it (PE-1).
-  if (round === null && sandboxState === undefined) return input.params;
-  const answered = round === null ? input.params : withAnswers(input.params, round);
+  if (round === null && sandboxState === undefined) return params;
+  const answered = round === null ? params : withAnswers(params, round);
   if (sandboxState === undefined || !wantsSandboxState(link)) return answered;
   const meta = isRecord(answered['_meta']) ? answered['_meta'] : {};
   return { ...answered, _meta: { ...meta, [sandboxStateKey]: sandboxState } };

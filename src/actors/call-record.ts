@@ -19,6 +19,8 @@ export interface NewCall {
   readonly repeatable: boolean;
   /** What its tool says it returns; absent when it says nothing (NM-4). */
   readonly output?: OutputRule | undefined;
+  /** Makes the parameters to send, once, when the call is about to be sent; rejects to keep it from it (NM-6). */
+  readonly prepare?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
@@ -31,6 +33,8 @@ export interface CallSender {
 /** One call in flight, beside its actor. */
 export interface CallRecord extends NewCall {
   ref: CallSender | undefined;
+  /** What `prepare` made. */
+  prepared: JsonObject | undefined;
   holdsTurn: boolean;
   connection: LiveConnection | undefined;
   link: Link | undefined;

@@ -27,6 +27,7 @@ import { callInputOf } from './call-request.ts';
 import type { CallRequest } from './call-request.ts';
 import { InFlight } from './in-flight.ts';
 import { OutputChecks } from './output-checks.ts';
+import { prepareCall } from './prepare-call.ts';
 import { checkResult } from './results.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 import { isUsable } from './servers.ts';
@@ -76,6 +77,8 @@ export class Calls {
         turn,
         repeatable: call.repeatable,
         output: call.output,
+        prepare: call.prepare,
+        prepared: undefined,
         signal,
         onProgress: call.onProgress,
         ref: undefined,
@@ -300,12 +303,26 @@ export class Calls {
   }
 
   #send(record: CallRecord, context: CallContext, connection: LiveConnection, link: Link): void {
+    if (record.prepare !== undefined && record.prepared === undefined) {
+      void this.#prepare(record, context, connection);
+      return;
+    }
     record.link = link;
     const watched = record.onProgress !== undefined || this.#ports.facts.observed;
     const sink = watched ? new WatchedSink(this, record) : new Sink(this, record);
     this.#inFlight.add(connection.id, record);
     record.wasSent = true;
-    record.key = link.send({ method: context.input.method, params: paramsOf(context, link) }, sink);
+    record.key = link.send({ method: context.input.method, params: paramsOf(context, link, record.prepared) }, sink);
+  }
+
+  /** Ends with the call, if that ends first. */
+  async #prepare(record: CallRecord, context: CallContext, connection: LiveConnection): Promise<void> {
+    const prepared = await prepareCall(record, context.input.params);
+    if (prepared === 'stopped') return;
+    if (prepared !== 'ready') this.#fail(record, prepared);
+    else if (connection.link !== undefined && isUsable(connection))
+      this.#send(record, context, connection, connection.link);
+    else this.#sendWhenReady(record, context, connection);
   }
 
   /** A call that meets a server on its way up waits, within its limit, at most 10 s (RT-7). Armed before that limit. */

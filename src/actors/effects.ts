@@ -5,6 +5,7 @@ import type { Clock, ElicitationReviewer, Root, RuntimeServers, SamplingHandler 
 import type { ApprovalMemory } from '../domain/approval-memory.ts';
 import { defaults } from '../domain/config.ts';
 import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
+import type { FileProvider } from '../domain/files.ts';
 import type { ClientOffer, OpenLink } from '../domain/link.ts';
 import { createRedactor, secretsOf } from '../domain/redact.ts';
 import type { Redactor } from '../domain/redact.ts';
@@ -30,6 +31,7 @@ export interface EffectsOptions {
   readonly reviewer: ElicitationReviewer | undefined;
   readonly sampling: SamplingHandler | 'ask' | undefined;
   readonly roots: readonly Root[] | undefined;
+  readonly fileContent?: FileProvider;
   readonly thread?: string;
   readonly memory?: ApprovalMemory;
   readonly verdicts: VerdictCache;
@@ -55,6 +57,7 @@ export interface Effects {
   /** Where `respond` finds the outcome the router or a responder gave for its ticket. */
   readonly outcomes: Map<number, RespondOutcome>;
   roots: readonly Root[];
+  readonly fileContent: FileProvider | undefined;
   /** Notes what a runtime will name, its secrets first. */
   plan(generation: number, next: RuntimeServers): void;
   /** The live actor of a systemId. */
@@ -105,6 +108,7 @@ export function createEffects(options: EffectsOptions): Effects {
     },
     now: () => clock.now(),
     maxToolNameLength: limits.maxToolNameLength ?? defaults.maxToolNameLength,
+    believesFiles: (server) => filesFor(effects, server) !== undefined,
   });
   const turns = createTurns({
     callsPerThread: limits.callsPerThread ?? defaults.callsPerThread,
@@ -146,6 +150,7 @@ export function createEffects(options: EffectsOptions): Effects {
     random: Math.random,
     outcomes: new Map(),
     roots: options.roots ?? [],
+    fileContent: options.fileContent,
     approvals,
     authority: { policy: options.policy, reviewer: options.reviewer, sampling: options.sampling },
     get questions() {
@@ -175,6 +180,11 @@ export function createEffects(options: EffectsOptions): Effects {
     system,
   });
   return effects;
+}
+
+/** Who gives the content of files to a server, if its declarations are believed now (NM-6). */
+export function filesFor({ fileContent, authority }: Effects, server: string): FileProvider | undefined {
+  return authority.policy.trust?.includes(server) === true ? fileContent : undefined;
 }
 
 /** The secrets of a configuration, the values of the variables it names included. */

@@ -94,6 +94,8 @@ export interface ServersPorts {
 }
 
 /** A replacement tries these again (RT-7). A transport the caller gave is used once. */
+  /** Whether what a server declares of files is believed now, and there is somebody to give them. */
+  believesFiles(server: string): boolean;
 const retriedStates: ReadonlySet<ServerState> = new Set(['failed', 'authRequired', 'reconnecting']);
 
 export class Servers {
@@ -200,7 +202,16 @@ export class Servers {
     const sources = [...(plan?.servers.values() ?? [])].flatMap(({ server, config, provenance, connection }) =>
       connection === undefined || connection.tools.length === 0
         ? []
-        : [{ server, config, provenance, tools: connection.tools, origin: connection.origin }],
+        : [
+            {
+              server,
+              config,
+              provenance,
+              tools: connection.tools,
+              origin: connection.origin,
+              files: this.#ports.believesFiles(server),
+            },
+          ],
     );
     return toolView(sources, { maxToolNameLength: this.#ports.maxToolNameLength });
   }

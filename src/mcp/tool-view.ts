@@ -5,9 +5,11 @@
  */
 import type { ServerProvenance } from '../domain/catalog.ts';
 import type { ServerConfig, ToolSettings } from '../domain/config.ts';
+import { frozenCopy } from '../domain/frozen.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ListedTool, ToolInfo } from '../domain/tool.ts';
+import { fileParamsOf, withPaths } from './file-params.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { RawTool } from './names.ts';
 import { nameTools } from './names.ts';
@@ -21,6 +23,8 @@ export interface ToolSource {
   /** `stdio`, `in-memory`, `given`, or the origin of the url. */
   readonly origin: string;
   readonly provenance?: ServerProvenance;
+  /** Parameters it declares to be files are shown as paths (SPEC NM-6). Default false. */
+  readonly files?: boolean;
 }
 
 /** Where a call of an advertised name goes. */
@@ -31,6 +35,8 @@ export interface ToolRoute extends RawTool {
   readonly idempotent: boolean;
   /** What its successful results are checked against (SPEC NM-4). */
   readonly output?: OutputRule;
+  /** Its parameters that are shown as paths (SPEC NM-6). */
+  readonly files?: readonly string[];
   readonly info: ToolInfo;
 }
 
@@ -113,6 +119,7 @@ function isSame(before: readonly ToolSource[], now: readonly ToolSource[]): bool
         a.server === b.server &&
         a.origin === b.origin &&
         a.config.environment === b.config.environment &&
+        a.files === b.files &&
         isSameOrigin(a.provenance, b.provenance)
       );
     })
@@ -153,10 +160,13 @@ function filterOf(settings: ToolSettings | undefined): (tool: string) => boolean
   return (tool) => !deny.has(tool) && (allow?.has(tool) ?? true);
 }
 
-function routeOf({ server, origin, config, provenance }: ToolSource, tool: ListedTool, name: string): ToolRoute {
+function routeOf(source: ToolSource, tool: ListedTool, name: string): ToolRoute {
+  const { server, origin, config, provenance } = source;
+  const files = source.files === true ? fileParamsOf(tool) : [];
   const readOnly = tool.annotations?.readOnlyHint === true;
   const info: ToolInfo = Object.freeze({
     ...tool,
+    ...(files.length === 0 ? {} : { inputSchema: frozenCopy(withPaths(tool.inputSchema, files)) }),
     name,
     server,
     tool: tool.name,
@@ -172,6 +182,7 @@ function routeOf({ server, origin, config, provenance }: ToolSource, tool: Liste
     readOnly,
     idempotent: readOnly || tool.annotations?.idempotentHint === true,
     ...(tool.outputSchema === undefined ? {} : { output: outputRule(info, tool.outputSchema) }),
+    ...(files.length === 0 ? {} : { files: Object.freeze(files) }),
     info,
   });
 }
