@@ -11,6 +11,7 @@ import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import type { Progress, ToolInfo, ToolResult } from './domain/tool.ts';
 
+import type { FileProvider } from './domain/files.ts';
 /** Time as Holdfast uses it: timers and the wall clock. `holdfast/testing` has a simulated one. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -136,12 +137,12 @@ export interface ReplaceOptions {
 /** What became of a replacement. */
 export interface Publication {
   readonly status: 'published' | 'superseded';
-  /** The current runtime's number now. */
   /**
    * Gives the content of files that tools take. Parameters that servers in `policy.trust` declare as files are then shown as
    * paths. Default: they are shown and sent as they are.
    */
   readonly fileContent?: FileProvider;
+  /** The current runtime's number now. */
   readonly generation: number;
   /** The runtime it took over from; absent for the first. */
   readonly replaced?: number;
