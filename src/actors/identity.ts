@@ -61,8 +61,11 @@ export function originOf(config: ServerConfig): string {
 export function variablesOf(config: ServerConfig): readonly string[] {
   if ('command' in config) return isLocal(config) ? Object.values(config.envFrom ?? {}) : [];
   if (!('url' in config)) return [];
-  const named = Object.values(config.headersFrom ?? {});
-  return config.bearerTokenVariable === undefined ? named : [...named, config.bearerTokenVariable];
+  const { headersFrom = {}, bearerTokenVariable, oauth = {} } = config;
+  const { clientSecretVariable, privateKeyVariable, identityClientSecretVariable } = oauth;
+  // The tokens of a workload and of a person change while the client stays the same.
+  const named = [bearerTokenVariable, clientSecretVariable, privateKeyVariable, identityClientSecretVariable];
+  return [...Object.values(headersFrom), ...named.filter((name) => name !== undefined)];
 }
 
 function isLocal({ environment }: ServerConfig): boolean {

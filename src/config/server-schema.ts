@@ -1,6 +1,6 @@
 /** One server entry, as files and requests write it: every field of `ServerConfig` but the ones only code can give. */
 import { z } from 'zod';
-import { approvalModes, httpTransports, protocolModes, type ServerConfig } from '../domain/config.ts';
+import { approvalModes, httpTransports, oauthGrants, protocolModes, type ServerConfig } from '../domain/config.ts';
 import type { Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import { escapePointer } from './position.ts';
@@ -34,10 +34,23 @@ const toolsSchema = z.object({
 });
 
 const oauthSchema = z.object({
+  grant: z.enum(oauthGrants).exactOptional(),
   clientId: text,
+  clientSecretVariable: name,
+  privateKeyVariable: name,
+  signingAlgorithm: name,
+  clientMetadataUrl: text,
+  issuer: text,
   scopes: strings,
   resource: text,
   callbackPort: z.int().min(0).max(65_535).exactOptional(),
+  redirectUrl: text,
+  dpop: flag,
+  assertionVariable: name,
+  idTokenVariable: name,
+  identityProvider: text,
+  identityClientId: text,
+  identityClientSecretVariable: name,
 });
 
 const stdioSchema = z.object({

@@ -51,12 +51,53 @@ export interface StdioServer {
   readonly cwd?: string;
 }
 
-/** How a server is signed in to. */
+/** The values of `oauth.grant`. */
+export const oauthGrants = ['authorization_code', 'client_credentials', 'jwt_bearer', 'id_jag'] as const;
+/**
+ * How a token is come by: a person signs in (`authorization_code`), this program does as itself (`client_credentials`), with
+ * the identity of its workload (`jwt_bearer`), or with the person's sign-in at the company's identity provider (`id_jag`).
+ */
+export type OAuthGrant = (typeof oauthGrants)[number];
+
+/** How a server is signed in to. Secrets are named by the environment variables that hold them, here as elsewhere. */
 export interface OAuthConfig {
+  /** Default `authorization_code`. */
+  readonly grant?: OAuthGrant;
+  /** Of a client registered beforehand. Default: Holdfast registers one, or uses its metadata document. */
   readonly clientId?: string;
+  /** Name of the environment variable that holds the client's secret. */
+  readonly clientSecretVariable?: string;
+  /** Name of the environment variable that holds the client's private key (PKCS #8 PEM): it signs instead of a secret. */
+  readonly privateKeyVariable?: string;
+  /** The algorithm of that key. Default `ES256`. */
+  readonly signingAlgorithm?: string;
+  /** Https url of this client's metadata document, used as its id where the authorization server knows such ids. */
+  readonly clientMetadataUrl?: string;
+  /** The authorization server that may see this client's credentials. Default: the first one the server named. */
+  readonly issuer?: string;
+  /** Asked for instead of those the server names. `[]`: none. */
   readonly scopes?: readonly string[];
+  /** The resource tokens are asked for. Default: the one in the server's metadata. */
   readonly resource?: string;
+  /** Where the browser comes back to on this machine: `http://localhost:<port>/callback`. Default: a free port. */
   readonly callbackPort?: number;
+  /**
+   * Where the browser comes back to. On this machine Holdfast listens there; else give what came to
+   * `thread.finishAuthorization`. Wins over `callbackPort`.
+   */
+  readonly redirectUrl?: string;
+  /** Bind tokens to a key of this client (DPoP). Default false. */
+  readonly dpop?: boolean;
+  /** `jwt_bearer`: name of the environment variable that holds the workload's token, read anew each time. */
+  readonly assertionVariable?: string;
+  /** `id_jag`: name of the environment variable that holds the person's ID token, read anew each time. */
+  readonly idTokenVariable?: string;
+  /** `id_jag`: the issuer url of the identity provider. */
+  readonly identityProvider?: string;
+  /** `id_jag`: the client id at the identity provider. Default: `clientId`. */
+  readonly identityClientId?: string;
+  /** `id_jag`: name of the environment variable that holds the client's secret at the identity provider. */
+  readonly identityClientSecretVariable?: string;
 }
 
 /** A server reached over HTTP. */

@@ -1,0 +1,132 @@
+/**
+ * Which addresses metadata and tokens may be fetched from (SPEC SE-2).
+ *
+ * A server decides where its authorization server is; it must not make this machine look around in a network the server is
+ * not in itself.
+ */
+import { lookup } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { HoldfastError } from '../../domain/errors.ts';
+
+/** Where an address is, as far as it matters here. */
+export type Reach = 'public' | 'private' | 'loopback' | 'linkLocal';
+
+const lists = {
+  loopback: listOf(['127.0.0.0/8', '::1/128']),
+  linkLocal: listOf(['169.254.0.0/16', 'fe80::/10']),
+  private: listOf([
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+    '192.168.0.0/16',
+    '198.18.0.0/15',
+    '224.0.0.0/4',
+    '240.0.0.0/4',
+    '::/128',
+    'fc00::/7',
+    'ff00::/8',
+  ]),
+};
+
+/** Says where an IP address is. An IPv4 address written as IPv6 is the IPv4 address. */
+export function reachOf(address: string): Reach {
+  const mapped = /^(?:::ffff:|64:ff9b::)(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  const plain = mapped ?? address;
+  const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
+  if (lists.loopback.check(plain, family)) return 'loopback';
+  if (lists.linkLocal.check(plain, family)) return 'linkLocal';
+  return lists.private.check(plain, family) ? 'private' : 'public';
+}
+
+/** Who may be asked on behalf of a server: everyone in public, and the networks the server itself is in. */
+export class Neighbourhood {
+  readonly #serverHost: string;
+  readonly #trusted: ReadonlySet<string>;
+  #reaches: Promise<ReadonlySet<Reach>> | undefined;
+
+  /** `trusted` are urls the person who configured the server wrote down. */
+  constructor(serverUrl: string, trusted: readonly (string | undefined)[] = []) {
+    this.#serverHost = hostOf(serverUrl) ?? '';
+    this.#trusted = new Set(trusted.map((url) => (url === undefined ? undefined : hostOf(url))).filter(isText));
+  }
+
+  /** @throws HoldfastError `protocol_error` for a host that is an address nobody should be sent to. */
+  async check(url: URL): Promise<void> {
+    const host = bare(url.hostname);
+    if (isIP(host) !== 0) await this.#allow(host, host);
+  }
+
+  /** Resolves names, and refuses what {@link check} would: for sockets. */
+  readonly lookup: LookupFunction = (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) {
+        callback(error, '');
+        return;
+      }
+      const passed = Promise.all(found.map(({ address }) => this.#allow(hostname, address)));
+      passed.then(
+        () => {
+          const [first] = found;
+          if (options.all === true) callback(null, found);
+          else callback(null, first?.address ?? '', first?.family);
+        },
+        (refused: unknown) => {
+          callback(refused instanceof Error ? refused : new Error(String(refused)), '');
+        },
+      );
+    });
+  };
+
+  async #allow(host: string, address: string): Promise<void> {
+    const reach = reachOf(address);
+    if (reach === 'public' || this.#trusted.has(host)) return;
+    this.#reaches ??= reachesOf(this.#serverHost);
+    const own = await this.#reaches;
+    // Who runs a server on this machine may well sign in within the house.
+    if (own.has(reach) || (reach === 'private' && own.has('loopback'))) return;
+    throw new HoldfastError(
+      'protocol_error',
+      `Expected the authorization server to be in public or where the server is, got "${host}" at a ${words[reach]} address. It was not asked. If it is right, set "oauth.issuer" to its url.`,
+    );
+  }
+}
+
+const words: Readonly<Record<Reach, string>> = {
+  public: 'public',
+  private: 'private',
+  loopback: 'loopback',
+  linkLocal: 'link-local',
+};
+
+function reachesOf(host: string): Promise<ReadonlySet<Reach>> {
+  if (isIP(host) !== 0) return Promise.resolve(new Set([reachOf(host)]));
+  return new Promise((resolve) => {
+    lookup(host, { all: true }, (error, found) => {
+      resolve(new Set(error === null ? found.map(({ address }) => reachOf(address)) : []));
+    });
+  });
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? bare(new URL(url).hostname) : undefined;
+}
+
+function bare(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+function isText(value: string | undefined): value is string {
+  return value !== undefined;
+}
+
+function listOf(subnets: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [network = '', prefix = '0'] = subnet.split('/');
+    list.addSubnet(network, Number(prefix), isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}

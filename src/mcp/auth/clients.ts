@@ -1,0 +1,130 @@
+/**
+ * Who this client is to an authorization server (SPEC AU-1): registered beforehand, its metadata document, or registered
+ * here. What is registered here is kept per issuer and used again while the way back fits.
+ */
+import { registerClient } from '@modelcontextprotocol/client';
+import type { OAuthClientMetadata } from '@modelcontextprotocol/client';
+import type { AuthorizationOptions, Fetch } from '../../domain/authorization.ts';
+import type { OAuthConfig } from '../../domain/config.ts';
+import { HoldfastError } from '../../domain/errors.ts';
+import type { KnownClient } from './credentials.ts';
+import type { Discovered } from './discovery.ts';
+import { isSameIssuer } from './discovery.ts';
+import { toAuthError } from './errors.ts';
+
+export interface ClientOptions {
+  readonly config: OAuthConfig;
+  readonly host: AuthorizationOptions;
+  readonly discovered: Discovered;
+  /** What is kept of this issuer. */
+  readonly known: KnownClient | undefined;
+  /** The issuer this client's own secret was first shown to. */
+  readonly pinnedIssuer: string | undefined;
+  readonly redirectUrl: string;
+  readonly scope: string | undefined;
+  readonly now: number;
+  readonly fetch: Fetch;
+  /** The value of an environment variable. @throws HoldfastError `server_misconfigured` */
+  secret(variable: string): string;
+}
+
+/** The client to use, registered if need be. */
+export async function clientFor(options: ClientOptions): Promise<KnownClient> {
+  const { config, host, discovered, known, redirectUrl, now } = options;
+  const configured = configuredClient(options);
+  if (configured !== undefined) return configured;
+  const documentUrl = config.clientMetadataUrl ?? host.clientMetadataUrl;
+  const takesDocuments = discovered.metadata?.client_id_metadata_document_supported === true;
+  if (documentUrl !== undefined && takesDocuments)
+    return { client_id: documentUrl, token_endpoint_auth_method: 'none' };
+  if (known !== undefined && isUsable(known, redirectUrl, now)) return known;
+  return register(options);
+}
+
+/** A client that was registered beforehand; its secret goes to one authorization server only. */
+export function configuredClient({
+  config,
+  discovered,
+  pinnedIssuer,
+  secret,
+}: Pick<ClientOptions, 'config' | 'discovered' | 'pinnedIssuer' | 'secret'>): KnownClient | undefined {
+  if (config.clientId === undefined) return undefined;
+  const wanted = config.issuer ?? pinnedIssuer;
+  if (wanted !== undefined && !isSameIssuer(wanted, discovered.issuer)) throw movedError(wanted, discovered.issuer);
+  const { clientSecretVariable } = config;
+  if (clientSecretVariable === undefined) return { client_id: config.clientId };
+  return { client_id: config.clientId, client_secret: secret(clientSecretVariable) };
+}
+
+/** Whether the person set a client up by hand: its registration belongs to one issuer. */
+export function movedError(wanted: string, got: string): HoldfastError {
+  return new HoldfastError(
+    'auth_required',
+    `Expected the authorization server "${wanted}", which "oauth.clientId" belongs to, got "${got}". The client's credentials were not sent. Set "oauth.issuer" if the server has moved.`,
+  );
+}
+
+async function register({ host, discovered, redirectUrl, scope, fetch }: ClientOptions): Promise<KnownClient> {
+  const { metadata, authorizationServerUrl } = discovered;
+  if (metadata !== undefined && metadata.registration_endpoint === undefined) {
+    throw new HoldfastError(
+      'auth_required',
+      `Expected the authorization server "${discovered.issuer}" to register clients, and it does not. Register one by hand and set "oauth.clientId".`,
+    );
+  }
+  try {
+    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = await registerClient(
+      authorizationServerUrl,
+      {
+        ...(metadata === undefined ? {} : { metadata }),
+        clientMetadata: clientMetadata(host, redirectUrl),
+        ...(scope === undefined ? {} : { scope }),
+        fetchFn: fetch,
+      },
+    );
+    return {
+      client_id,
+      redirect_uris: [redirectUrl],
+      ...(client_secret === undefined ? {} : { client_secret }),
+      ...(client_secret_expires_at === undefined ? {} : { client_secret_expires_at }),
+      ...(token_endpoint_auth_method === undefined ? {} : { token_endpoint_auth_method }),
+    };
+  } catch (error) {
+    throw toAuthError(error, 'to register as a client');
+  }
+}
+
+function clientMetadata(
+  { clientName = 'Holdfast', clientUri }: AuthorizationOptions,
+  redirectUrl: string,
+): OAuthClientMetadata {
+  return {
+    client_name: clientName,
+    redirect_uris: [redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    application_type: isNative(redirectUrl) ? 'native' : 'web',
+    ...(clientUri === undefined ? {} : { client_uri: clientUri }),
+  };
+}
+
+function isUsable(
+  { redirect_uris, client_secret_expires_at = 0 }: KnownClient,
+  redirectUrl: string,
+  now: number,
+): boolean {
+  const isFresh = client_secret_expires_at === 0 || client_secret_expires_at * 1_000 > now;
+  return isFresh && (redirect_uris === undefined || redirect_uris.includes(redirectUrl));
+}
+
+/** A client on the machine of its person: the way back is its loopback or a scheme of its own. */
+export function isNative(redirectUrl: string): boolean {
+  const { protocol, hostname } = new URL(redirectUrl);
+  return (protocol !== 'https:' && protocol !== 'http:') || isLoopbackName(hostname);
+}
+
+/** Whether a host name is this machine. */
+export function isLoopbackName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
