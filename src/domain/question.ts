@@ -6,13 +6,14 @@ import type { Json, JsonObject } from './json.ts';
 /**
  * Who asked, and so who hears the answer.
  *
- * `request`: a legacy server's own request. `round`: one entry of a modern `input_required` result. `authorization`: a
- * call that was refused with -32042. `approval`: the gate before a call; `tool` is what is approved, and `remembers` tells
- * whether an answer may hold for later calls.
+ * `request`: a legacy server's own request. `round`: one entry of a modern `input_required` result. `task`: one entry of a
+ * modern task. `authorization`: a call that was refused with -32042. `approval`: the gate before a call; `tool` is what is
+ * approved, and `remembers` tells whether an answer may hold for later calls.
  */
 export type Asker =
   | { readonly kind: 'request'; readonly connection: string; readonly id: string | number; readonly method: string }
   | { readonly kind: 'round'; readonly key: string }
+  | { readonly kind: 'task'; readonly key: string }
   | { readonly kind: 'authorization' }
   | { readonly kind: 'approval'; readonly tool?: ApprovedTool; readonly remembers?: boolean };
 

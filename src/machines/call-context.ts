@@ -5,7 +5,9 @@ import type { Failure } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import { replyOf } from '../domain/question.ts';
 import type { Question, Settlement } from '../domain/question.ts';
+import type { TaskEnd, TaskRecord, TaskStyle } from '../domain/task.ts';
 import type { QuestionSettledEvent } from './elicitation.ts';
+import type { TaskInput } from './task-context.ts';
 
 /** What a call is made with. */
 export interface CallInput {
@@ -27,6 +29,8 @@ export interface CallInput {
   readonly maxPauseMs?: number;
   /** The turn was granted when the call was made: no queue. */
   readonly admitted: boolean;
+  /** The tool may be, or has to be, called as a task of 2025-11-25, where the server takes them (SPEC ER-3). */
+  readonly asTask?: true;
   /** What its step may touch: told to servers that ask for it (SPEC PO-4). */
   readonly sandboxState?: JsonObject;
   /** The question to put before the call is sent. */
@@ -75,6 +79,8 @@ export interface CallContext {
   readonly authorized: boolean;
   /** It was sent again after a loss that allowed it (RT-10). */
   readonly resent: boolean;
+  /** The id of the task its server made of it, while that has not ended. */
+  readonly task: string | null;
   readonly ending: CallEnding | null;
 }
 
@@ -86,6 +92,14 @@ export interface CallOutput {
 
 /** Most retries of one call for requests of input (ER-2). */
 export const maxRounds = 10;
+
+/** The server answers later. */
+export interface BecameTaskEvent {
+  readonly type: 'call.becameTask';
+  readonly style: TaskStyle;
+  readonly record: TaskRecord;
+  readonly at: number;
+}
 
 /** What happens to a call. */
 export type CallEvent =
@@ -99,6 +113,8 @@ export type CallEvent =
       readonly requestState?: Json;
       readonly at: number;
     }
+  | BecameTaskEvent
+  | { readonly type: 'xstate.done.actor.task'; readonly output: TaskEnd }
   | { readonly type: 'call.authorizationRequired'; readonly questions: readonly Question[]; readonly at: number }
   | { readonly type: 'call.resend'; readonly outcome: Exclude<CallOutcome, 'completed'>; readonly failure: Failure }
   | { readonly type: 'call.asked'; readonly question: Question; readonly at: number }
@@ -121,6 +137,7 @@ export function contextOf(input: CallInput, runningSince: number | null = null):
     rounds: 0,
     authorized: false,
     resent: false,
+    task: null,
     ending: null,
   };
 }
@@ -129,6 +146,12 @@ export function questionsOf(context: CallContext, event: CallEvent): readonly Qu
   if (event.type === 'call.inputRequired' || event.type === 'call.authorizationRequired') return event.questions;
   if (event.type === 'call.asked') return [event.question];
   return context.input.approval === undefined ? [] : [context.input.approval];
+}
+
+/** What the task of a call is made with. */
+export function taskOf({ input }: CallContext, { style, record, at }: BecameTaskEvent): TaskInput {
+  const { call, name, server } = input;
+  return { call, name, server, style, record, at };
 }
 
 export function roundOf(params: {

@@ -63,6 +63,6 @@ export function endOfQuestions({ ending }: CallContext): { reason: string; expir
 }
 
 export function broken(context: CallContext): CallEnding {
-  const message = `A question of "${context.input.name}" on server "${context.input.server}" failed inside Holdfast; the call was given up. This is a fault of Holdfast.`;
+  const message = `A question or task of "${context.input.name}" on server "${context.input.server}" failed inside Holdfast; the call was given up. This is a fault of Holdfast.`;
   return { outcome: 'failed', failure: { code: 'internal', message, retryable: false, outcome: 'failed' } };
 }

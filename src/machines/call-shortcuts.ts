@@ -18,7 +18,8 @@ export const callShortcuts: Shortcuts<CallInput, CallContext, CallEvent> = {
     return { value: running, status: 'active', context: contextOf(input, input.at), actions: startActions };
   },
   step(value, context, event): Shortcut<CallContext> | undefined {
-    if (event.type !== 'call.completed' || context.questions.length > 0 || !isRunning(value)) return undefined;
+    if (event.type !== 'call.completed' || context.questions.length > 0 || context.task !== null) return undefined;
+    if (!isRunning(value)) return undefined;
     return {
       value: 'settled',
       status: 'done',

@@ -8,15 +8,11 @@
  * - C2 Only time in which none of its questions is open counts (EL-9).
  * - C3 It ends with one ending, and no question of it outlives it (H5).
  */
-import { assign, setup } from 'xstate';
+import { stopChild } from 'xstate';
 import type { ActorRefFrom } from 'xstate';
-import type { Json } from '../domain/json.ts';
-import type { Question, Settlement } from '../domain/question.ts';
-import { contextOf, filled, maxRounds, questionsOf, roundOf } from './call-context.ts';
-import type { CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round } from './call-context.ts';
+import { contextOf } from './call-context.ts';
 import {
   aborted,
-  broken,
   endOfQuestions,
   notApproved,
   refused,
@@ -24,339 +20,240 @@ import {
   timedOut,
   tooManyRounds,
 } from './call-endings.ts';
-import { elicitationMachine } from './elicitation.ts';
-import { notProvided } from './not-provided.ts';
+import { callWords } from './call-setup.ts';
 
 const pauseTooLong = { reason: 'the pause took longer than maxPauseMs', expired: true } as const;
 
-const callSetup = setup({
-  types: {
-    context: {} as CallContext,
-    input: {} as CallInput,
-    output: {} as CallOutput,
-    events: {} as CallEvent,
+export const callMachine = callWords.createMachine({
+  id: 'call',
+  description: 'One tool call, pinned to the runtime of its step.',
+  meta: {
+    sends: [
+      'tools/call and its retries to the pinned connection',
+      'notifications/cancelled, or tasks/cancel, when it is aborted or times out',
+      'call.started, call.paused, call.resumed, call.ended as facts',
+    ],
+    persisted: ['arguments, time left, open questions, the round with its requestState, its task'],
+    invariants: [
+      'C1 goes to the runtime its step is pinned to, once (H1, H6)',
+      'C2 only time without an open question counts (EL-9)',
+      'C3 ends once, and no question outlives it (H5)',
+    ],
   },
-  actors: { elicitation: elicitationMachine },
-  actions: {
-    /** Makes the call known to whoever may abort it. */
-    noteActor: notProvided,
-    /** Asks for a turn; `call.admitted` comes at once or later. */
-    requestTurn: notProvided,
-    /** Gives the turn back; paused calls count in no limit (RT-9). */
-    releaseTurn: notProvided,
-    /** Takes a turn again without waiting: the request is already with the server. */
-    resumeTurn: notProvided,
-    /** Sends the request, or its next round, on the pinned runtime's connection. */
-    sendRequest: notProvided,
-    /** Tells the server that nobody waits any more (RT-8). */
-    cancelRequest: notProvided,
-    /** `call.timedOut` at `runningSince + remainingMs`. */
-    armTimeLimit: notProvided,
-    disarmTimeLimit: notProvided,
-    /** `call.pauseEnded` after `maxPauseMs`, if it is set. */
-    armPauseLimit: notProvided,
-    announceStarted: notProvided,
-    announcePaused: notProvided,
-    announceResumed: notProvided,
-    /** Settles the open questions of a call that goes. */
-    cancelQuestions: notProvided as (
-      _: unknown,
-      params: { readonly reason: string; readonly expired: boolean },
-    ) => void,
-    /** Answers the caller: the end. */
-    settleCall: notProvided,
-    startClock: assign(({ context }, params: { readonly at: number }) => ({
-      runningSince: params.at,
-      pausedMs: context.pausedMs + (context.pausedSince === null ? 0 : params.at - context.pausedSince),
-      pausedSince: null,
-    })),
-    stopClock: assign(({ context }, params: { readonly at: number }) => ({
-      remainingMs: context.remainingMs - (context.runningSince === null ? 0 : params.at - context.runningSince),
-      runningSince: null,
-      pausedSince: context.pausedSince ?? params.at,
-    })),
-    setQuestions: assign((_, params: { readonly questions: readonly string[] }) => params),
-    noteQuestion: assign(({ context }, params: { readonly token: string }) => ({
-      questions: [...context.questions, params.token],
-    })),
-    openRound: assign(
-      (
-        _,
-        params: {
-          readonly questions: readonly Question[];
-          readonly responses: Round['responses'];
-          readonly requestState?: Json;
+  context: ({ input }) => contextOf(input),
+  output: ({ context }) => ({ call: context.input.call, generation: context.input.generation }),
+  initial: 'starting',
+  on: {
+    'xstate.error.actor.*': {
+      target: '.settled',
+      actions: 'giveUp',
+    },
+    'call.abort': {
+      target: '.settled',
+      actions: [{ type: 'end', params: ({ context, event }) => aborted(context, event.reason) }, 'cancelRequest'],
+    },
+    'call.failed': {
+      target: '.settled',
+      actions: { type: 'end', params: ({ event }) => ({ outcome: event.outcome, failure: event.failure }) },
+    },
+  },
+  states: {
+    starting: {
+      description: 'Decides whether a person has to approve, and whether there is a free turn.',
+      always: [
+        { guard: 'needsApproval', target: 'awaitingApproval' },
+        {
+          guard: 'isAdmitted',
+          target: 'onWire',
+          actions: [{ type: 'startClock', params: ({ context }) => ({ at: context.input.at }) }, 'announceStarted'],
         },
-      ) => ({ round: roundOf(params) }),
-    ),
-    fillRound: assign(({ context }, params: Settlement) => ({ round: filled(context, params) })),
-    countRound: assign(({ context }) => ({ rounds: context.rounds + 1 })),
-    noteAuthorization: assign({ authorized: true }),
-    noteResent: assign({ resent: true }),
-    end: assign((_, params: CallEnding) => ({ ending: params })),
-    giveUp: assign(({ context }) => ({ ending: broken(context) })),
-  },
-  guards: {
-    needsApproval: ({ context }) => context.input.approval !== undefined,
-    isAdmitted: ({ context }) => context.input.admitted,
-    isAccepted: (_, params: Settlement) => params.outcome === 'accepted',
-    isKnown: ({ context }, params: { readonly token: string }) => context.questions.includes(params.token),
-    isLast: ({ context }, params: { readonly token: string }) =>
-      context.questions.length === 1 && context.questions[0] === params.token,
-    roundsAreUsedUp: ({ context }) => context.rounds >= maxRounds,
-    asksNothing: (_, params: { readonly count: number }) => params.count === 0,
-    endsRound: ({ context }, params: Settlement) =>
-      context.round?.waiting[params.token]?.ends !== undefined && params.outcome !== 'accepted',
-    isAuthorized: ({ context }) => context.authorized,
-    isResent: ({ context }) => context.resent,
-  },
-});
-
-export const callMachine = callSetup
-  .extend({
-    actions: {
-      putQuestions: callSetup.enqueueActions(({ context, event, enqueue }) => {
-        const questions = questionsOf(context, event);
-        for (const question of questions) {
-          const { token } = question.elicitation;
-          enqueue.spawnChild('elicitation', { id: token, systemId: token, input: question });
-        }
-        const tokens = questions.map((question) => question.elicitation.token);
-        enqueue({ type: 'setQuestions', params: { questions: [...context.questions, ...tokens] } });
-      }),
-      dropQuestion: callSetup.enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'question.settled') return;
-        const { token } = event.settlement;
-        enqueue.stopChild(token);
-        const questions = context.questions.filter((open) => open !== token);
-        enqueue({ type: 'setQuestions', params: { questions } });
-      }),
-    },
-  })
-  .createMachine({
-    id: 'call',
-    description: 'One tool call, pinned to the runtime of its step.',
-    meta: {
-      sends: [
-        'tools/call and its retries to the pinned connection',
-        'notifications/cancelled when it is aborted or times out',
-        'call.started, call.paused, call.resumed, call.ended as facts',
-      ],
-      persisted: ['arguments, time left, open questions, the round with its requestState'],
-      invariants: [
-        'C1 goes to the runtime its step is pinned to, once (H1, H6)',
-        'C2 only time without an open question counts (EL-9)',
-        'C3 ends once, and no question outlives it (H5)',
+        { target: 'queued' },
       ],
     },
-    context: ({ input }) => contextOf(input),
-    output: ({ context }) => ({ call: context.input.call, generation: context.input.generation }),
-    initial: 'starting',
-    on: {
-      'xstate.error.actor.*': {
-        target: '.settled',
-        actions: 'giveUp',
-      },
-      'call.abort': {
-        target: '.settled',
-        actions: [{ type: 'end', params: ({ context, event }) => aborted(context, event.reason) }, 'cancelRequest'],
-      },
-      'call.failed': {
-        target: '.settled',
-        actions: { type: 'end', params: ({ event }) => ({ outcome: event.outcome, failure: event.failure }) },
-      },
-    },
-    states: {
-      starting: {
-        description: 'Decides whether a person has to approve, and whether there is a free turn.',
-        always: [
-          { guard: 'needsApproval', target: 'awaitingApproval' },
+    awaitingApproval: {
+      description: 'Not sent: a person is asked whether it may run.',
+      entry: ['noteActor', 'putQuestions'],
+      on: {
+        'question.settled': [
           {
-            guard: 'isAdmitted',
-            target: 'onWire',
-            actions: [{ type: 'startClock', params: ({ context }) => ({ at: context.input.at }) }, 'announceStarted'],
+            guard: { type: 'isAccepted', params: ({ event }) => event.settlement },
+            target: 'queued',
+            actions: 'dropQuestion',
           },
-          { target: 'queued' },
+          {
+            target: 'settled',
+            actions: [
+              'dropQuestion',
+              { type: 'end', params: ({ context, event }) => notApproved(context, event.settlement) },
+            ],
+          },
         ],
       },
-      awaitingApproval: {
-        description: 'Not sent: a person is asked whether it may run.',
-        entry: ['noteActor', 'putQuestions'],
-        on: {
-          'question.settled': [
-            {
-              guard: { type: 'isAccepted', params: ({ event }) => event.settlement },
-              target: 'queued',
-              actions: 'dropQuestion',
-            },
-            {
-              target: 'settled',
-              actions: [
-                'dropQuestion',
-                { type: 'end', params: ({ context, event }) => notApproved(context, event.settlement) },
-              ],
-            },
-          ],
+    },
+    queued: {
+      description: 'Waiting for its turn at the server.',
+      entry: 'requestTurn',
+      on: {
+        'call.admitted': {
+          target: 'onWire',
+          actions: [{ type: 'startClock', params: ({ event }) => ({ at: event.at }) }, 'announceStarted'],
         },
-      },
-      queued: {
-        description: 'Waiting for its turn at the server.',
-        entry: 'requestTurn',
-        on: {
-          'call.admitted': {
-            target: 'onWire',
-            actions: [{ type: 'startClock', params: ({ event }) => ({ at: event.at }) }, 'announceStarted'],
-          },
-        },
-      },
-      onWire: {
-        description: 'The request is with the server.',
-        entry: 'sendRequest',
-        initial: 'running',
-        on: {
-          'call.completed': {
-            target: 'settled',
-            actions: { type: 'end', params: ({ event }) => ({ outcome: 'completed', result: event.result }) },
-          },
-          'call.inputRequired': [
-            {
-              guard: 'roundsAreUsedUp',
-              target: 'settled',
-              actions: { type: 'end', params: ({ context }) => tooManyRounds(context) },
-            },
-            {
-              guard: { type: 'asksNothing', params: ({ event }) => ({ count: event.questions.length }) },
-              target: 'onWire',
-              reenter: true,
-              actions: ['countRound', { type: 'openRound', params: ({ event }) => event }],
-            },
-            {
-              target: 'answering',
-              actions: [
-                'countRound',
-                { type: 'openRound', params: ({ event }) => event },
-                { type: 'stopClock', params: ({ event }) => ({ at: event.at }) },
-                'putQuestions',
-              ],
-            },
-          ],
-          'call.authorizationRequired': [
-            {
-              guard: 'isAuthorized',
-              target: 'settled',
-              actions: { type: 'end', params: ({ context }) => stillUnauthorized(context) },
-            },
-            {
-              target: 'answering',
-              actions: [
-                'noteAuthorization',
-                { type: 'openRound', params: ({ event }) => ({ questions: event.questions, responses: {} }) },
-                { type: 'stopClock', params: ({ event }) => ({ at: event.at }) },
-                'putQuestions',
-              ],
-            },
-          ],
-          'call.resend': {
-            target: 'settled',
-            actions: { type: 'end', params: ({ event }) => ({ outcome: event.outcome, failure: event.failure }) },
-          },
-        },
-        states: {
-          running: {
-            description: 'The clock runs.',
-            entry: 'armTimeLimit',
-            exit: 'disarmTimeLimit',
-            on: {
-              'call.resend': [
-                {
-                  guard: 'isResent',
-                  target: '#call.settled',
-                  actions: { type: 'end', params: ({ event }) => ({ outcome: event.outcome, failure: event.failure }) },
-                },
-                { target: '#call.onWire', reenter: true, actions: 'noteResent' },
-              ],
-              'call.timedOut': {
-                target: '#call.settled',
-                actions: [{ type: 'end', params: ({ context }) => timedOut(context) }, 'cancelRequest'],
-              },
-              'call.asked': {
-                target: 'paused',
-                actions: [{ type: 'stopClock', params: ({ event }) => ({ at: event.at }) }, 'putQuestions'],
-              },
-              'call.questionOpened': {
-                target: 'paused',
-                actions: [
-                  { type: 'stopClock', params: ({ event }) => ({ at: event.at }) },
-                  { type: 'noteQuestion', params: ({ event }) => ({ token: event.token }) },
-                ],
-              },
-            },
-          },
-          paused: {
-            description: 'A question it may be waiting on is open: the clock stands still.',
-            entry: ['releaseTurn', 'armPauseLimit', 'announcePaused'],
-            exit: ['disarmTimeLimit', 'resumeTurn'],
-            on: {
-              'call.asked': { actions: 'putQuestions' },
-              'call.questionOpened': {
-                actions: { type: 'noteQuestion', params: ({ event }) => ({ token: event.token }) },
-              },
-              'call.pauseEnded': { actions: { type: 'cancelQuestions', params: pauseTooLong } },
-              'question.settled': [
-                {
-                  guard: { type: 'isLast', params: ({ event }) => event.settlement },
-                  target: 'running',
-                  actions: [
-                    'dropQuestion',
-                    { type: 'startClock', params: ({ event }) => ({ at: event.settlement.at }) },
-                    'announceResumed',
-                  ],
-                },
-                { guard: { type: 'isKnown', params: ({ event }) => event.settlement }, actions: 'dropQuestion' },
-              ],
-            },
-          },
-        },
-      },
-      answering: {
-        description: 'The server asked for input and holds nothing: answered, the request is sent once more.',
-        entry: ['releaseTurn', 'armPauseLimit', 'announcePaused'],
-        exit: ['disarmTimeLimit', 'resumeTurn'],
-        on: {
-          'call.pauseEnded': { actions: { type: 'cancelQuestions', params: pauseTooLong } },
-          'question.settled': [
-            {
-              guard: { type: 'endsRound', params: ({ event }) => event.settlement },
-              target: 'settled',
-              actions: [
-                'dropQuestion',
-                { type: 'end', params: ({ context, event }) => refused(context, event.settlement) },
-              ],
-            },
-            {
-              guard: { type: 'isLast', params: ({ event }) => event.settlement },
-              target: 'onWire',
-              actions: [
-                { type: 'fillRound', params: ({ event }) => event.settlement },
-                'dropQuestion',
-                { type: 'startClock', params: ({ event }) => ({ at: event.settlement.at }) },
-                'announceResumed',
-              ],
-            },
-            {
-              guard: { type: 'isKnown', params: ({ event }) => event.settlement },
-              actions: [{ type: 'fillRound', params: ({ event }) => event.settlement }, 'dropQuestion'],
-            },
-          ],
-        },
-      },
-      settled: {
-        description: 'Ended: completed, failed, aborted, timed out, unknown or not sent.',
-        type: 'final',
-        entry: [{ type: 'cancelQuestions', params: ({ context }) => endOfQuestions(context) }, 'settleCall'],
       },
     },
-  });
+    onWire: {
+      description: 'The request is with the server: on its way, or a task the server works on.',
+      entry: 'sendRequest',
+      initial: 'running',
+      on: {
+        'call.completed': {
+          target: 'settled',
+          actions: { type: 'end', params: ({ event }) => ({ outcome: 'completed', result: event.result }) },
+        },
+        'call.inputRequired': [
+          {
+            guard: 'roundsAreUsedUp',
+            target: 'settled',
+            actions: { type: 'end', params: ({ context }) => tooManyRounds(context) },
+          },
+          {
+            guard: { type: 'asksNothing', params: ({ event }) => ({ count: event.questions.length }) },
+            target: 'onWire',
+            reenter: true,
+            actions: ['countRound', { type: 'openRound', params: ({ event }) => event }],
+          },
+          {
+            target: 'answering',
+            actions: [
+              'countRound',
+              { type: 'openRound', params: ({ event }) => event },
+              { type: 'stopClock', params: ({ event }) => ({ at: event.at }) },
+              'putQuestions',
+            ],
+          },
+        ],
+        'call.becameTask': {
+          actions: [{ type: 'noteTask', params: ({ event }) => event }, 'beginTask'],
+        },
+        'xstate.done.actor.task': {
+          actions: [stopChild('task'), 'forgetTask', { type: 'finishTask', params: ({ event }) => event.output }],
+        },
+        'call.authorizationRequired': [
+          {
+            guard: 'isAuthorized',
+            target: 'settled',
+            actions: { type: 'end', params: ({ context }) => stillUnauthorized(context) },
+          },
+          {
+            target: 'answering',
+            actions: [
+              'noteAuthorization',
+              { type: 'openRound', params: ({ event }) => ({ questions: event.questions, responses: {} }) },
+              { type: 'stopClock', params: ({ event }) => ({ at: event.at }) },
+              'putQuestions',
+            ],
+          },
+        ],
+        'call.resend': {
+          target: 'settled',
+          actions: { type: 'end', params: ({ event }) => ({ outcome: event.outcome, failure: event.failure }) },
+        },
+      },
+      states: {
+        running: {
+          description: 'The clock runs.',
+          entry: 'armTimeLimit',
+          exit: 'disarmTimeLimit',
+          on: {
+            'call.resend': [
+              {
+                guard: 'isResent',
+                target: '#call.settled',
+                actions: { type: 'end', params: ({ event }) => ({ outcome: event.outcome, failure: event.failure }) },
+              },
+              { target: '#call.onWire', reenter: true, actions: 'noteResent' },
+            ],
+            'call.timedOut': {
+              target: '#call.settled',
+              actions: [{ type: 'end', params: ({ context }) => timedOut(context) }, 'cancelRequest'],
+            },
+            'call.asked': {
+              target: 'paused',
+              actions: [{ type: 'stopClock', params: ({ event }) => ({ at: event.at }) }, 'putQuestions'],
+            },
+            'call.questionOpened': {
+              target: 'paused',
+              actions: [
+                { type: 'stopClock', params: ({ event }) => ({ at: event.at }) },
+                { type: 'noteQuestion', params: ({ event }) => ({ token: event.token }) },
+              ],
+            },
+          },
+        },
+        paused: {
+          description: 'A question it may be waiting on is open: the clock stands still.',
+          entry: ['releaseTurn', 'armPauseLimit', 'announcePaused'],
+          exit: ['disarmTimeLimit', 'resumeTurn'],
+          on: {
+            'call.asked': { actions: 'putQuestions' },
+            'call.questionOpened': {
+              actions: { type: 'noteQuestion', params: ({ event }) => ({ token: event.token }) },
+            },
+            'call.pauseEnded': { actions: { type: 'cancelQuestions', params: pauseTooLong } },
+            'question.settled': [
+              {
+                guard: { type: 'isLast', params: ({ event }) => event.settlement },
+                target: 'running',
+                actions: [
+                  'dropQuestion',
+                  { type: 'startClock', params: ({ event }) => ({ at: event.settlement.at }) },
+                  'announceResumed',
+                ],
+              },
+              { guard: { type: 'isKnown', params: ({ event }) => event.settlement }, actions: 'dropQuestion' },
+            ],
+          },
+        },
+      },
+    },
+    answering: {
+      description: 'The server asked for input and holds nothing: answered, the request is sent once more.',
+      entry: ['releaseTurn', 'armPauseLimit', 'announcePaused'],
+      exit: ['disarmTimeLimit', 'resumeTurn'],
+      on: {
+        'call.pauseEnded': { actions: { type: 'cancelQuestions', params: pauseTooLong } },
+        'question.settled': [
+          {
+            guard: { type: 'endsRound', params: ({ event }) => event.settlement },
+            target: 'settled',
+            actions: [
+              'dropQuestion',
+              { type: 'end', params: ({ context, event }) => refused(context, event.settlement) },
+            ],
+          },
+          {
+            guard: { type: 'isLast', params: ({ event }) => event.settlement },
+            target: 'onWire',
+            actions: [
+              { type: 'fillRound', params: ({ event }) => event.settlement },
+              'dropQuestion',
+              { type: 'startClock', params: ({ event }) => ({ at: event.settlement.at }) },
+              'announceResumed',
+            ],
+          },
+          {
+            guard: { type: 'isKnown', params: ({ event }) => event.settlement },
+            actions: [{ type: 'fillRound', params: ({ event }) => event.settlement }, 'dropQuestion'],
+          },
+        ],
+      },
+    },
+    settled: {
+      description: 'Ended: completed, failed, aborted, timed out, unknown or not sent.',
+      type: 'final',
+      entry: [{ type: 'cancelQuestions', params: ({ context }) => endOfQuestions(context) }, 'settleCall'],
+    },
+  },
+});
 
 /** A running call. */
 export type CallActorRef = ActorRefFrom<typeof callMachine>;

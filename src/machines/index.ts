@@ -2,7 +2,16 @@
 export { callMachine } from './call.ts';
 export type { CallActorRef } from './call.ts';
 export { maxRounds } from './call-context.ts';
-export type { CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round, WaitingEntry } from './call-context.ts';
+export type {
+  BecameTaskEvent,
+  CallContext,
+  CallEnding,
+  CallEvent,
+  CallInput,
+  CallOutput,
+  Round,
+  WaitingEntry,
+} from './call-context.ts';
 export { backoffMs, connectionMachine, healthyMs } from './connection.ts';
 export type {
   ConnectionActorRef,
@@ -42,6 +51,10 @@ export type {
 } from './runtime.ts';
 export { stepMachine } from './step.ts';
 export type { StepActorRef, StepContext, StepEvent, StepInput, StepOutput } from './step.ts';
+export { taskMachine } from './task.ts';
+export type { TaskActorRef, TaskErrand } from './task.ts';
+export type { AskedEntry, TaskContext, TaskEvent, TaskInput, TaskSeenEvent } from './task-context.ts';
+export type { TaskEnd, TaskRecord, TaskStatus, TaskStyle } from '../domain/task.ts';
 export { runtimeId, stepSystemId, threadMachine } from './thread.ts';
 export type { ThreadActorRef, ThreadContext, ThreadEvent as ThreadMachineEvent, ThreadInput } from './thread.ts';
 export type { Asker, Question, Settlement } from '../domain/question.ts';

@@ -1,6 +1,6 @@
 /** The placeholders of slots: a chart says what happens, `actors/provide.ts` says how. */
 import { fromCallback, fromPromise } from 'xstate';
-import type { EventObject, NonReducibleUnknown } from 'xstate';
+import type { AnyStateMachine, EventObject, NonReducibleUnknown } from 'xstate';
 
 /** An action nobody filled in. */
 export function notProvided(): void {
@@ -31,6 +31,11 @@ export function callbackNotProvided<TEvent extends EventObject, TInput extends N
       'Expected this actor to be provided, got its placeholder. Fill every slot of the machine with provide().',
     );
   });
+}
+
+/** A child machine nobody filled in. */
+export function machineNotProvided<TMachine extends AnyStateMachine>(): TMachine {
+  return callbackNotProvided() as unknown as TMachine;
 }
 
 /** Input of the `deadline` actor: it sends `deadline.passed` to its parent at `at`, at once if that is past. */

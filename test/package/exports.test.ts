@@ -51,6 +51,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'runtimeMachine',
     'stepMachine',
     'stepSystemId',
+    'taskMachine',
     'threadMachine',
   ],
   './mcp': ['boundResult', 'createResultShelf', 'fingerprint', 'listPages', 'listingLimits', 'nameTools', 'openLink'],
