@@ -4,6 +4,7 @@
  * `src/mcp` implements it. A link owns its transport (process, sockets) and nothing else: no call time limits, no
  * retries of calls, no policy. It never throws from a callback and never calls back after `close()` resolved.
  */
+import type { Authorizer } from './authorization.ts';
 import type { ServerConfig } from './config.ts';
 import type { Place } from './environment.ts';
 import type { Failure } from './errors.ts';
@@ -29,6 +30,8 @@ export interface OpenLinkOptions {
   /** Where its process starts, if that is not this machine. */
   readonly place?: Place;
   readonly offer: ClientOffer;
+  /** Puts credentials on what goes to a server over HTTP. */
+  readonly authorizer?: Authorizer;
   /** From a verdict cache; absent: probe when `config.protocol` is `auto`. */
   readonly verdict?: EraVerdict;
   /** Aborting it ends the start and everything it began, processes included. */
@@ -68,6 +71,11 @@ export interface LinkHandlers {
   onElicitationComplete(elicitationId: string): void;
   /** The era was learned; remember it. */
   onVerdict(verdict: EraVerdict): void;
+  /**
+   * A new request found nobody at the address of the server: this link is good for nothing new. What is on its way may
+   * still be answered. Told once, before the request that found it fails.
+   */
+  onUnreachable?(failure: Failure): void;
   /** The link ended without `close()`. Every open request has been settled before. */
   onClosed(failure: Failure): void;
 }
@@ -99,11 +107,26 @@ export interface WireRequest {
   readonly params?: JsonObject;
 }
 
+/** A tool a server listed that cannot be used. */
+export interface DroppedTool {
+  /** Its raw name; empty when it has none. */
+  readonly tool: string;
+  readonly reason: string;
+}
+
 /** One listing that could not be had whole; the others stay usable (SPEC CN-4). */
 export interface Inventory {
   readonly tools: readonly ListedTool[];
   /** Set when a listing failed: the server is degraded. */
   readonly failure?: Failure;
+  /** Tools that cannot be used, and why (SPEC NM-3). */
+  readonly dropped?: readonly DroppedTool[];
+}
+
+/** What came over a link that nobody waited for. */
+export interface LinkStats {
+  /** Results of requests that were cancelled or had timed out. */
+  readonly lateResults: number;
 }
 
 /** What is known of a server once its handshake is done. */
@@ -124,6 +147,7 @@ export interface Link {
   readonly inventory: Inventory;
   /** The resources whose updates it hears, since `resources/subscribe` was sent over it; in both eras. */
   readonly subscribed?: ReadonlySet<string>;
+  readonly stats?: LinkStats;
   /** Lists the tools anew, all pages, within SPEC CN-4. Never rejects: a failure is in the inventory. */
   list(signal?: AbortSignal): Promise<Inventory>;
   /** Sends a request and returns at once. The sink is never called before this returns. */

@@ -3,9 +3,17 @@ import type { Client } from '@modelcontextprotocol/client';
 import { toFailure } from '../domain/errors.ts';
 import { isRecord, toJson } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Inventory, Link, LinkInfo, QuestionReply, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
+import type {
+  DroppedTool,
+  Inventory,
+  Link,
+  LinkInfo,
+  QuestionReply,
+  RequestKey,
+  RequestSink,
+  WireRequest,
+} from '../domain/link.ts';
 import type { ServerInfo } from '../domain/snapshot.ts';
-import type { ListedTool } from '../domain/tool.ts';
 import { WireError, say, toWireError } from './errors.ts';
 import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
@@ -98,7 +106,7 @@ export class LiveLink implements Link {
   async prepare(signal: AbortSignal): Promise<WireError | undefined> {
     this.#channel.forgetListChanges();
     try {
-      this.#inventory = { tools: await this.#listTools(signal) };
+      this.#inventory = await this.#listTools(signal);
       return undefined;
     } catch (error) {
       const failure = this.#errorOf(error);
@@ -109,7 +117,7 @@ export class LiveLink implements Link {
 
   async list(signal?: AbortSignal): Promise<Inventory> {
     try {
-      return { tools: await this.#listTools(signal) };
+      return await this.#listTools(signal);
     } catch (error) {
       return { tools: [], failure: toFailure(this.#errorOf(error)) };
     }
@@ -143,8 +151,8 @@ export class LiveLink implements Link {
     return this.#channel.close();
   }
 
-  async #listTools(signal: AbortSignal | undefined): Promise<readonly ListedTool[]> {
-    if (!isRecord(this.info.capabilities['tools'])) return [];
+  async #listTools(signal: AbortSignal | undefined): Promise<Inventory> {
+    if (!isRecord(this.info.capabilities['tools'])) return { tools: [] };
     const { ended, server, warn } = this.#options;
     const until = signal === undefined ? ended : AbortSignal.any([signal, ended]);
     const options = { signal: until, enabled: isHttp(this.info.transport) };
@@ -153,8 +161,11 @@ export class LiveLink implements Link {
       if (this.info.era === 'modern') this.#checkModern(request.method, result);
       return result;
     };
-    const tools = await listTools(page, server, warn);
-    return this.#mirrored?.learn(tools) ?? tools;
+    const dropped: DroppedTool[] = [];
+    const drop = (tool: DroppedTool): void => void dropped.push(tool);
+    const listed = await listTools(page, server, warn, drop);
+    const tools = this.#mirrored?.learn(listed, drop) ?? listed;
+    return dropped.length === 0 ? { tools } : { tools, dropped };
   }
 
   /** A legacy server that is taken for a modern one may answer, but never names the type of its result. */

@@ -2,7 +2,7 @@
 import { toError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Link, WireRequest } from '../domain/link.ts';
+import type { DroppedTool, Link, WireRequest } from '../domain/link.ts';
 import type { ListedTool, ToolAnnotations } from '../domain/tool.ts';
 import { WireError, say } from './errors.ts';
 import { guardSchema } from './schema-guard.ts';
@@ -72,9 +72,14 @@ export function listPages(
  *
  * @throws HoldfastError as {@link followPages}.
  */
-export async function listTools(askPage: AskPage, server: string, warn: Warn): Promise<readonly ListedTool[]> {
+export async function listTools(
+  askPage: AskPage,
+  server: string,
+  warn: Warn,
+  onDropped?: (dropped: DroppedTool) => void,
+): Promise<readonly ListedTool[]> {
   const items = await followPages(askPage, { server, method: 'tools/list', key: 'tools' });
-  return usableTools(items, server, warn);
+  return usableTools(items, server, warn, onDropped);
 }
 
 function sendOver(
@@ -110,18 +115,25 @@ function sendOver(
   });
 }
 
-function usableTools(items: readonly unknown[], server: string, warn: Warn): readonly ListedTool[] {
+function usableTools(
+  items: readonly unknown[],
+  server: string,
+  warn: Warn,
+  onDropped?: (dropped: DroppedTool) => void,
+): readonly ListedTool[] {
   const tools = new Map<string, ListedTool>();
+  const drop = (item: unknown, reason: string, verdict: string): void => {
+    warn('tool_dropped', `Server "${server}": ${reason} ${verdict}`);
+    const name = isRecord(item) && typeof item['name'] === 'string' ? item['name'] : '';
+    onDropped?.({ tool: clip(name, textLimits.label), reason });
+  };
   for (const item of items) {
     const tool = readTool(item, (what) => {
       warn('text_cut', `Server "${server}": ${what}`);
     });
-    if ('fault' in tool) warn('tool_dropped', `Server "${server}": ${tool.fault} The tool is not offered.`);
+    if ('fault' in tool) drop(item, tool.fault, 'The tool is not offered.');
     else if (tools.has(tool.name))
-      warn(
-        'tool_dropped',
-        `Server "${server}": expected tool names to be unique, got "${clip(tool.name, 80)}" again. The first is kept.`,
-      );
+      drop(item, `expected tool names to be unique, got "${clip(tool.name, 80)}" again.`, 'The first is kept.');
     else tools.set(tool.name, tool);
   }
   return [...tools.values()];

@@ -5,13 +5,13 @@
  * a call before its tool runs (error -32020): the tools are listed anew and the call is sent once more (H6 holds).
  * M1 the owner of a call knows it by its first key, and hears of it once.
  */
-import type { RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
+import type { DroppedTool, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
 import type { ListedTool } from '../domain/tool.ts';
 import type { Channel } from './channel.ts';
 import { paramHeadersOf, scanParamHeaders } from './param-headers.ts';
 import type { ParamHeader } from './param-headers.ts';
 import type { Warn } from './warnings.ts';
-import { clip } from './wire.ts';
+import { clip, textLimits } from './wire.ts';
 
 /** What a server answers when headers and body of a request do not go together. */
 const headerMismatch = -32_020;
@@ -35,7 +35,7 @@ export class MirroredCalls {
   }
 
   /** Takes in a listing. Leaves out tools whose declarations are invalid, as the protocol demands of HTTP clients. */
-  learn(listed: readonly ListedTool[]): readonly ListedTool[] {
+  learn(listed: readonly ListedTool[], onDropped?: (dropped: DroppedTool) => void): readonly ListedTool[] {
     const { server, warn } = this.#options;
     const declared = new Map<string, readonly ParamHeader[]>();
     const tools = listed.filter((tool) => {
@@ -43,6 +43,7 @@ export class MirroredCalls {
       if (!scan.ok) {
         const what = `tool "${clip(tool.name, 80)}" cannot be used: ${scan.reason} The tool is not offered.`;
         warn('tool_dropped', `Server "${server}": ${what}`);
+        onDropped?.({ tool: clip(tool.name, textLimits.label), reason: scan.reason });
         return false;
       }
       if (scan.headers.length > 0) declared.set(tool.name, scan.headers);

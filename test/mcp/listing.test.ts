@@ -94,7 +94,7 @@ describe('pages', () => {
   });
 
   test('RT-8 a listing over an open link ends with its signal, and the server hears of it', async () => {
-    const server = rawServer((message) => message['method'] === 'prompts/list');
+    const server = rawServer((message) => message['method'] === 'prompts/list', { capabilities: { prompts: {} } });
     await using opened = await open(server.config);
     const stop = new AbortController();
     const found = listPages(opened.link, {

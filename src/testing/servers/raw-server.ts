@@ -21,6 +21,8 @@ export interface RawServerOptions {
   readonly tools?: readonly unknown[];
   /** Default `2025-11-25`. */
   readonly protocolVersion?: string;
+  /** What the default answer to `initialize` announces. Default: tools, whose list may change. */
+  readonly capabilities?: RawMessage;
 }
 
 /** Makes a hand-driven peer. Its `config` is a `ServerConfig`, for one connection. */
@@ -107,7 +109,7 @@ export class RawServer implements AsyncDisposable {
     if (message['method'] === 'initialize') {
       this.reply(message, {
         protocolVersion: this.#options.protocolVersion ?? '2025-11-25',
-        capabilities: { tools: { listChanged: true } },
+        capabilities: this.#options.capabilities ?? { tools: { listChanged: true } },
         serverInfo: { name: 'raw', version: '1.0.0' },
       });
     } else if (message['method'] === 'tools/list') {
