@@ -20,6 +20,12 @@ export function failureOutcome(code: ErrorCode): CallErrorOutcome {
   return notSentCodes.has(code) ? 'not-sent' : 'failed';
 }
 
+/** Whether a call found no session, or no server that could be let go of meanwhile: it is worth a try on the next link. */
+export function foundNothing(failure: Failure, status: number | undefined, isLetGo: boolean): boolean {
+  if (failure.code === 'session_lost') return true;
+  return failure.code === 'server_unavailable' && failure.outcome === 'not-sent' && status === undefined && isLetGo;
+}
+
 /** The failure of a call whose server cannot take it; one that was with the server before may have run (RT-10). */
 export function unavailable({ input, wasSent }: CallRecord, connection: LiveConnection | undefined): Failure {
   const state = connection?.state ?? 'not part of the runtime of this step';

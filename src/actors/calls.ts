@@ -20,7 +20,7 @@ import type { Progress } from '../domain/tool.ts';
 import type { OutputRule } from '../mcp/tool-view.ts';
 import type { CallContext, CallInput } from '../machines/call-context.ts';
 import type { Facts } from './facts.ts';
-import { failureOutcome, reconnectLimitMs, unavailable } from './call-failures.ts';
+import { failureOutcome, foundNothing, reconnectLimitMs, unavailable } from './call-failures.ts';
 import { paramsOf } from './call-params.ts';
 import type { CallRecord, CallSender, NewCall } from './call-record.ts';
 import { callInputOf } from './call-request.ts';
@@ -260,7 +260,7 @@ export class Calls {
     else this.#fail(record, failure);
   }
 
-  onFailure(record: CallRecord, { failure, rpc }: RequestFailure): void {
+  onFailure(record: CallRecord, { failure, rpc, status }: RequestFailure): void {
     const { connection } = record;
     this.#offWire(record);
     if (rpc?.code === urlElicitationRequired) {
@@ -269,10 +269,10 @@ export class Calls {
       return;
     }
     const known: Failure = { ...failure, outcome: failure.outcome ?? failureOutcome(failure.code) };
-    if (failure.code === 'session_lost' && connection !== undefined) {
+    if (connection !== undefined && foundNothing(failure, status, connection.link !== record.link)) {
       record.wasSent = false;
       // The first to find the session gone has it opened anew; the others find the new one.
-      if (connection.link === record.link) this.#ports.sessionLost(connection);
+      if (failure.code === 'session_lost' && connection.link === record.link) this.#ports.sessionLost(connection);
       record.ref?.send({ type: 'call.resend', outcome: 'not-sent', failure: { ...known, outcome: 'not-sent' } });
       return;
     }

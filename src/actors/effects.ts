@@ -6,6 +6,7 @@ import type { ApprovalMemory } from '../domain/approval-memory.ts';
 import { defaults } from '../domain/config.ts';
 import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
 import type { FileProvider } from '../domain/files.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { ClientOffer, OpenLink } from '../domain/link.ts';
 import { createRedactor, secretsOf } from '../domain/redact.ts';
 import type { Redactor } from '../domain/redact.ts';
@@ -126,7 +127,7 @@ export function createEffects(options: EffectsOptions): Effects {
     },
     authorizationRequired: (record, data) => questions.authorizationRequired(record, data),
     sessionLost: (connection) => {
-      connection.sessionLost = true;
+      connection.drains = true;
       send(connection.id, { type: 'connection.restart', at: clock.now() });
     },
   });
@@ -150,6 +151,7 @@ export function createEffects(options: EffectsOptions): Effects {
     random: Math.random,
     outcomes: new Map(),
     roots: options.roots ?? [],
+    worldState: {},
     fileContent: options.fileContent,
     approvals,
     authority: { policy: options.policy, reviewer: options.reviewer, sampling: options.sampling },

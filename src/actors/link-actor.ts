@@ -157,15 +157,15 @@ class LinkAttempt {
     this.#tell({ type: 'link.opened', facts: this.#factsOf(link, link.inventory), at: this.#ports.clock.now() });
   }
 
-  /** A session that is gone takes nothing new; what was sent on it is let finish beside its successor (RT-10). */
+  /** What is gone takes nothing new; what was sent on it is let finish beside its successor (RT-10). */
   async #end(link: Link): Promise<void> {
     const connection = this.#connection;
-    if (!connection.sessionLost) {
+    if (!connection.drains) {
       await this.#close(link);
       await connection.draining;
       return;
     }
-    connection.sessionLost = false;
+    connection.drains = false;
     const drained = this.#ports.calls.whenIdle(connection, link).then(() => this.#close(link));
     connection.draining = Promise.all([connection.draining, drained]).then(() => undefined);
   }
@@ -184,7 +184,7 @@ class LinkAttempt {
 
   #handlers(): LinkHandlers {
     const connection = this.#connection;
-    const { facts, questions, clock } = this.#ports;
+    const { facts, questions } = this.#ports;
     const { server } = connection;
     return {
       onQuestion: (question, answer) => {
@@ -212,18 +212,29 @@ class LinkAttempt {
       onVerdict: (verdict) => {
         this.#ports.verdicts.set(connection.identity, verdict);
       },
+      onUnreachable: (failure) => {
+        if (this.#isStopped || this.#link === undefined || connection.link !== this.#link) return;
+        connection.drains = true;
+        connection.link = undefined;
+        this.#lost(failure);
+      },
       onClosed: (failure) => {
         if (this.#isStopped) return;
         if (connection.link === this.#link) connection.link = undefined;
         questions.linkGone(connection, `its server went away: ${failure.message}`);
-        this.#tell({
-          type: 'link.lost',
-          failure: this.#ports.redactor.value(failure),
-          at: clock.now(),
-          jitter: this.#ports.random(),
-        });
+        this.#lost(failure);
       },
     };
+  }
+
+  #lost(failure: Failure): void {
+    const { redactor, clock } = this.#ports;
+    this.#tell({
+      type: 'link.lost',
+      failure: redactor.value(failure),
+      at: clock.now(),
+      jitter: this.#ports.random(),
+    });
   }
 
   /** One listing at a time; what changes meanwhile makes one more (CN-5). */

@@ -74,8 +74,11 @@ export interface LiveConnection {
   tools: readonly ListedTool[];
   /** Settles when the link that was last opened, or is being opened, is gone. */
   gone: Promise<void>;
-  /** Its session was found gone: its link takes nothing new, and is closed when what is in flight on it has ended. */
-  sessionLost: boolean;
+  /**
+   * Its session, or its server, was found gone: its link takes nothing new, and is closed when what is in flight on it has
+   * ended.
+   */
+  drains: boolean;
   /** Settles when the links of lost sessions are closed. */
   draining: Promise<void>;
   /** Who waits for it to be usable, or to fail. */
@@ -91,11 +94,11 @@ export interface ServersPorts {
   close(connection: LiveConnection): void;
   now(): number;
   readonly maxToolNameLength: number;
+  /** Whether what a server declares of files is believed now, and there is somebody to give them. */
+  believesFiles(server: string): boolean;
 }
 
 /** A replacement tries these again (RT-7). A transport the caller gave is used once. */
-  /** Whether what a server declares of files is believed now, and there is somebody to give them. */
-  believesFiles(server: string): boolean;
 const retriedStates: ReadonlySet<ServerState> = new Set(['failed', 'authRequired', 'reconnecting']);
 
 export class Servers {
@@ -257,7 +260,7 @@ export class Servers {
       link: undefined,
       tools: [],
       gone: Promise.resolve(),
-      sessionLost: false,
+      drains: false,
       draining: Promise.resolve(),
       waiters: new Set(),
     };

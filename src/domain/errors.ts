@@ -62,6 +62,8 @@ export interface ErrorDetails {
   readonly issues?: readonly Issue[];
   /** The last lines a server wrote to stderr, redacted. */
   readonly stderr?: string;
+  /** How long the server asked to be left alone (`Retry-After`), counted from when it said so. */
+  readonly retryAfterMs?: number;
   /** Plain data for the reader of the error; redacted. */
   readonly data?: unknown;
   readonly cause?: unknown;
@@ -75,6 +77,7 @@ export class HoldfastError extends Error {
   readonly outcome: CallErrorOutcome | undefined;
   readonly issues: readonly Issue[] | undefined;
   readonly stderr: string | undefined;
+  readonly retryAfterMs: number | undefined;
   readonly data: unknown;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -84,6 +87,7 @@ export class HoldfastError extends Error {
     this.outcome = details.outcome;
     this.issues = details.issues;
     this.stderr = details.stderr;
+    this.retryAfterMs = details.retryAfterMs;
     this.data = details.data;
   }
 }
@@ -96,6 +100,8 @@ export interface Failure {
   readonly outcome?: CallErrorOutcome;
   readonly issues?: readonly Issue[];
   readonly stderr?: string;
+  /** How long the server asked to be left alone. */
+  readonly retryAfterMs?: number;
 }
 
 /** Makes the plain record of any thrown value. What is not a `HoldfastError` becomes `internal`. */
@@ -108,6 +114,7 @@ export function toFailure(error: unknown, fallback: ErrorCode = 'internal'): Fai
       ...(error.outcome === undefined ? {} : { outcome: error.outcome }),
       ...(error.issues === undefined ? {} : { issues: error.issues }),
       ...(error.stderr === undefined ? {} : { stderr: error.stderr }),
+      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     };
   }
   return { code: fallback, message: messageOf(error), retryable: isRetryable(fallback) };

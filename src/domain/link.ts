@@ -76,6 +76,11 @@ export interface LinkHandlers {
    * still be answered. Told once, before the request that found it fails.
    */
   onUnreachable?(failure: Failure): void;
+  /**
+   * A new request found nobody at the address of the server: this link is good for nothing new. What is on its way may
+   * still be answered. Told once, before the request that found it fails.
+   */
+  onUnreachable?(failure: Failure): void;
   /** The link ended without `close()`. Every open request has been settled before. */
   onClosed(failure: Failure): void;
 }

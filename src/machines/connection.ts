@@ -119,7 +119,7 @@ export const connectionMachine = setup({
       ({ context }, params: { readonly failure: Failure; readonly at: number; readonly jitter: number }) => ({
         failure: params.failure,
         attempts: context.attempts + 1,
-        retryAt: params.at + backoffMs(context.attempts, params.jitter),
+        retryAt: params.at + Math.max(backoffMs(context.attempts, params.jitter), askedWaitMs(params.failure)),
       }),
     ),
     noteLoss: assign(
@@ -320,6 +320,13 @@ export const connectionMachine = setup({
 
 /** A running connection. */
 export type ConnectionActorRef = ActorRefFrom<typeof connectionMachine>;
+
+/** The longest a server can ask to be left alone (CN-2). */
+export const longestRetryAfterMs = 3_600_000;
+
+function askedWaitMs({ retryAfterMs = 0 }: Failure): number {
+  return Math.min(retryAfterMs, longestRetryAfterMs);
+}
 
 /** 1 s doubling to 30 s, with up to a quarter of jitter (RT-7). `jitter` is 0 to 1. */
 export function backoffMs(attempts: number, jitter: number): number {

@@ -11,10 +11,12 @@ export class Deadline {
   readonly #controller = new AbortController();
   readonly #options: DeadlineOptions;
   readonly #timer: NodeJS.Timeout;
+  readonly #endsAt: number;
   #timedOut = false;
 
   constructor(options: DeadlineOptions) {
     this.#options = options;
+    this.#endsAt = performance.now() + options.timeoutMs;
     setMaxListeners(0, this.#controller.signal);
     this.#timer = setTimeout(
       () => {
@@ -29,6 +31,11 @@ export class Deadline {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** The time that is left. */
+  get remainingMs(): number {
+    return Math.max(0, this.#endsAt - performance.now());
   }
 
   /** Whether it was the time that ran out. */

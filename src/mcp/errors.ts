@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { CallErrorOutcome, ErrorCode, ErrorDetails } from '../domain/errors.ts';
-import { wasNeverSent } from './transports/exchange.ts';
+import { wasNeverSent } from './transports/nobody-there.ts';
 import { refusalOf } from './transports/refusal.ts';
 import type { Refusal } from './transports/refusal.ts';
 import { clip } from './wire.ts';
@@ -162,7 +162,9 @@ function fromStatus(status: number, error: unknown, context: WireContext): WireE
 }
 
 function detailsOf(cause: unknown, context: WireContext): ErrorDetails {
+  const retryAfterMs = refusalBehind(cause)?.retryAfterMs;
   return {
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(cause === undefined ? {} : { cause }),
     ...(context.stderr === undefined || context.stderr === '' ? {} : { stderr: context.stderr }),
   };
@@ -185,6 +187,7 @@ export function recoded(error: HoldfastError, code: ErrorCode, changes: Changes 
     ...(stderr === undefined || stderr === '' ? {} : { stderr }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(error.issues === undefined ? {} : { issues: error.issues }),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     ...(error.data === undefined ? {} : { data: error.data }),
   });
 }

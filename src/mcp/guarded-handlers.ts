@@ -65,6 +65,11 @@ export function guardHandlers(owner: LinkHandlers): HandlerGate {
           owner.onVerdict(verdict);
         });
       },
+      onUnreachable: (failure) => {
+        guard(() => {
+          owner.onUnreachable?.(failure);
+        });
+      },
       onClosed: (failure) => {
         guard(() => {
           owner.onClosed(failure);

@@ -102,11 +102,15 @@ export class LiveLink implements Link {
     stream.start();
   }
 
-  /** Makes the first listing and answers why it failed, if it did. Called once, by `openLink`. */
-  async prepare(signal: AbortSignal): Promise<WireError | undefined> {
+  /**
+   * Makes the first listing and answers why it failed, if it did. Called once, by `openLink`.
+   *
+   * `waitMs` says how long its server may still be waited for.
+   */
+  async prepare(signal: AbortSignal, waitMs: () => number): Promise<WireError | undefined> {
     this.#channel.forgetListChanges();
     try {
-      this.#inventory = await this.#listTools(signal);
+      this.#inventory = await this.#listTools(signal, waitMs);
       return undefined;
     } catch (error) {
       const failure = this.#errorOf(error);
@@ -151,11 +155,15 @@ export class LiveLink implements Link {
     return this.#channel.close();
   }
 
-  async #listTools(signal: AbortSignal | undefined): Promise<Inventory> {
+  async #listTools(signal: AbortSignal | undefined, waitMs?: () => number): Promise<Inventory> {
     if (!isRecord(this.info.capabilities['tools'])) return { tools: [] };
     const { ended, server, warn } = this.#options;
     const until = signal === undefined ? ended : AbortSignal.any([signal, ended]);
-    const options = { signal: until, enabled: isHttp(this.info.transport) };
+    const options = {
+      signal: until,
+      enabled: isHttp(this.info.transport),
+      ...(waitMs === undefined ? {} : { waitMs }),
+    };
     const page = async (request: WireRequest): Promise<JsonObject> => {
       const result = await withRetries(() => ask(this.#channel, request, until), options);
       if (this.info.era === 'modern') this.#checkModern(request.method, result);

@@ -4,7 +4,7 @@
  * Whatever is begun here is either handed over in the link or gone when the promise rejects, processes included.
  */
 import type { ProtocolMode } from '../domain/config.ts';
-import { HoldfastError } from '../domain/errors.ts';
+import { HoldfastError, toFailure } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { Link, LinkHandlers, OpenLink, OpenLinkOptions } from '../domain/link.ts';
 import { Channel } from './channel.ts';
@@ -17,6 +17,7 @@ import { LiveLink } from './link.ts';
 import { negotiatedFrom, probe, probeLimitMs, probeSibling, verdictOf } from './negotiate.ts';
 import type { Negotiated, ProbeOptions } from './negotiate.ts';
 import { isHttp, withRetries } from './retry.ts';
+import type { WireListener, WireTransport } from './transports/transport.ts';
 import { routesOf } from './wire-routes.ts';
 import type { WireRoute, WireRoutes } from './wire-route.ts';
 import { modernRevision } from './wire.ts';
@@ -144,6 +145,7 @@ class LinkStart {
     return withRetries(() => this.#attempt(route, known ?? this.#askInPlace), {
       signal: this.#deadline.signal,
       enabled,
+      waitMs: () => this.#deadline.remainingMs,
     });
   }
 
@@ -184,7 +186,13 @@ class LinkStart {
       gate.hush();
     };
     const onGone = gate.shut.bind(gate);
-    const channel = new Channel({ server, offer, handlers: gate.handlers, transport: route.open, onEnd, onGone });
+    const onUnreachable = (error: HoldfastError): void => {
+      if (!live) return;
+      live = false;
+      gate.handlers.onUnreachable?.(toFailure(toWireError(error, { server, expected: 'a server' })));
+    };
+    const transport = (listener: WireListener): WireTransport => route.open({ ...listener, onUnreachable });
+    const channel = new Channel({ server, offer, handlers: gate.handlers, transport, onEnd, onGone });
     try {
       const onLive = (): void => {
         live = true;
@@ -215,7 +223,7 @@ class LinkStart {
     const link = new LiveLink({ server, channel, client, warn, ended, onLive });
     link.startListening();
     const isUnheard = isModern && typeof era !== 'function';
-    const failure = await link.prepare(signal);
+    const failure = await link.prepare(signal, () => this.#deadline.remainingMs);
     if (failure !== undefined && endsStart(failure, isUnheard)) throw failure;
     if (isUnheard && link.info.capabilities['tools'] === undefined) await this.#confirmModern(channel);
     if (typeof era === 'function') handlers.onVerdict(verdictOf(negotiated, Date.now()));

@@ -7,6 +7,9 @@ import type { TransportKind } from '../domain/snapshot.ts';
 /** How long the second and the third attempt wait, unless the server says otherwise. */
 export const retryDelaysMs = [250, 1_000] as const;
 
+/** A listing of a live link does not wait longer than this for its server. */
+const longestWaitMs = 30_000;
+
 /** Whether a transport is of the kind whose requests can be refused for a moment. */
 export function isHttp(kind: TransportKind): boolean {
   return kind === 'http' || kind === 'sse';
@@ -17,20 +20,20 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   /** Over one channel (stdio, in memory) nothing is repeated. */
   readonly enabled: boolean;
+  /** How long may still be waited. Default 30,000. */
+  readonly waitMs?: () => number;
 }
 
-/**
- * Runs an attempt up to three times.
- *
- * A server that asks for more time than is left is not asked again: the wait would end in the abort of `signal` anyway.
- */
+/** Runs an attempt up to three times. A server that asks for more time than there is left is not asked again. */
 export async function withRetries<TResult>(attempt: () => Promise<TResult>, options: RetryOptions): Promise<TResult> {
   for (const delayMs of retryDelaysMs) {
     try {
       return await attempt();
     } catch (error) {
       if (!options.enabled || options.signal.aborted || !mayRetry(error)) throw error;
-      await pause(refusalBehind(error)?.retryAfterMs ?? delayMs, options.signal, error);
+      const wait = refusalBehind(error)?.retryAfterMs ?? delayMs;
+      if (wait >= (options.waitMs?.() ?? longestWaitMs)) throw error;
+      await pause(wait, options.signal, error);
     }
   }
   return attempt();

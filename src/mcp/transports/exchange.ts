@@ -7,7 +7,7 @@
 import type { Dispatcher } from 'undici';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { isRecord } from '../../domain/json.ts';
-import { tunnelBroken } from './tunnel-pool.ts';
+import { certificateProblem, wasNeverSent } from './nobody-there.ts';
 
 export interface ResponseHead {
   readonly status: number;
@@ -146,36 +146,17 @@ class RunningExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 }
 
-/** Nothing has been sent when one of these happens. */
-const notSentCodes: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_INVALID_ARG',
-  'UND_ERR_DESTROYED',
-  'UND_ERR_CLOSED',
-  'UND_ERR_PRX_TLS',
-  tunnelBroken,
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
-/** Tells of the error of a socket whether nothing had been sent when it came. */
-export function wasNeverSent(cause: unknown): boolean {
-  return isRecord(cause) && notSentCodes.has(cause['code'] ?? innerCode(cause));
-}
-
 /** Maps what undici and the socket report. */
 export function exchangeError(url: URL, cause: unknown): HoldfastError {
+  const certificate = certificateProblem(cause);
+  if (certificate !== undefined) {
+    const { problem, remedy } = certificate;
+    return new HoldfastError(
+      'server_unavailable',
+      `Expected a certificate of "${url.origin}" that is trusted here, got one that ${problem} (${describe(cause)}). ${remedy}`,
+      { outcome: 'not-sent', cause },
+    );
+  }
   if (wasNeverSent(cause)) {
     return new HoldfastError(
       'server_unavailable',
@@ -190,13 +171,6 @@ export function exchangeError(url: URL, cause: unknown): HoldfastError {
     outcome: 'unknown',
     cause,
   });
-}
-
-/** A failed connect to a name with several addresses is an `AggregateError`. */
-function innerCode(error: Record<string, unknown>): unknown {
-  const all: unknown = error['errors'];
-  const inner: unknown = Array.isArray(all) ? all[0] : error['cause'];
-  return isRecord(inner) ? inner['code'] : undefined;
 }
 
 function describe(error: unknown): string {

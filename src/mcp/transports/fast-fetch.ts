@@ -10,7 +10,7 @@ import type { RequestId } from '@modelcontextprotocol/client';
 import { HoldfastError } from '../../domain/errors.ts';
 import { EventSink, TextSink } from './body-sinks.ts';
 import type { DispatcherLease } from './dispatchers.ts';
-import { headerOf, mediaTypeOf, startExchange } from './exchange.ts';
+import { exchangeError, headerOf, mediaTypeOf, startExchange } from './exchange.ts';
 import type { BodySink, Exchange, ResponseHead } from './exchange.ts';
 import { flatten, isOk, outgoingHeader, printable, toHeaders, unexpectedContent } from './http-messages.ts';
 import { readRefusal } from './refusal.ts';
@@ -42,6 +42,8 @@ export interface FastFetchOptions {
   outgoing(key: string): Outgoing | undefined;
   /** The stream a GET is for, and the event to go on after. The argument is what the SDK says to resume from. */
   stream(token: string | undefined): { readonly outgoing: Outgoing; readonly lastEventId: string | undefined };
+  /** An exchange of messages got no response at all. */
+  onNoResponse(error: HoldfastError): void;
   /** The SDK's authorization looks at headers of every response. */
   readonly keepsHeaders: boolean;
 }
@@ -76,7 +78,7 @@ export async function plainFetch(lease: DispatcherLease, url: URL, init: Request
     });
   } catch (error) {
     // `fetch` hides the cause behind "fetch failed".
-    throw error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
+    throw error instanceof TypeError && error.cause instanceof Error ? exchangeError(url, error.cause) : error;
   }
 }
 
@@ -99,7 +101,10 @@ function post(
       headers: flatten(headers),
       body,
       headFirst: outgoing.isHandshake,
-      onNoResponse: reject,
+      onNoResponse: (error) => {
+        options.onNoResponse(error);
+        reject(error);
+      },
       onHead: (head) => {
         if (!isOk(head)) return refuse(head, exchange, outgoing, resolve);
         if (outgoing.id === undefined) {
@@ -138,6 +143,7 @@ function openStream(options: FastFetchOptions, url: URL, headers: Headers): Prom
       headers: flatten(sent),
       onNoResponse: (error) => {
         outgoing.onStreamStatus(false, undefined);
+        options.onNoResponse(error);
         reject(error);
       },
       onHead: (head) => {

@@ -1,6 +1,7 @@
 /** What the two HTTP transports have in common: neither is a process, and both end once. */
 import { HoldfastError } from '../../domain/errors.ts';
 import type { DispatcherLease } from './dispatchers.ts';
+import { findsNobody } from './nobody-there.ts';
 import type { WireListener } from './transport.ts';
 
 /** Base of the HTTP transports: its subclass owns the SDK's transport and says how it ends. */
@@ -32,6 +33,11 @@ export abstract class HttpWire {
   close(): Promise<void> {
     this.#closing ??= this.#endAll();
     return this.#closing;
+  }
+
+  /** Tells the listener if the error of an exchange says that nobody is there. */
+  protected noticeNobody(error: HoldfastError): void {
+    if (!this.#isClosing && findsNobody(error.cause)) this.listener.onUnreachable?.(error);
   }
 
   /** Ends what the transport has open, its lease apart. */

@@ -8,7 +8,8 @@
  * open, scheduled or reported.
  */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { JSONRPCMessage, StreamableHTTPClientTransportOptions } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { Authorizer } from '../../domain/authorization.ts';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { leaseDispatchers } from './dispatchers.ts';
 import { createFastFetch } from './fast-fetch.ts';
@@ -27,8 +28,8 @@ export interface HttpTransportOptions {
   readonly url: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly authProvider?: NonNullable<StreamableHTTPClientTransportOptions['authProvider']>;
-  readonly onInsufficientScope?: 'reauthorize' | 'throw';
+  /** Puts credentials on what is sent, and answers challenges. */
+  readonly authorizer?: Authorizer;
   readonly listener: WireListener;
   /** Where proxies are read from. Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
@@ -97,16 +98,18 @@ class HttpTransport extends HttpWire implements WireTransport {
       openStream: async (token) => this.#openStream(token),
     };
     this.#serverStream = new ServerStream(this.#owner);
+    const fetch = createFastFetch({
+      lease: this.lease,
+      keepsHeaders: options.authorizer?.readsHeaders === true,
+      outgoing: (key) => this.#posting.get(key),
+      stream: (token) => this.#streamFor(token),
+      onNoResponse: (error) => {
+        this.noticeNobody(error);
+      },
+    });
     this.#inner = new StreamableHTTPClientTransport(url, {
-      fetch: createFastFetch({
-        lease: this.lease,
-        keepsHeaders: options.authProvider !== undefined,
-        outgoing: (key) => this.#posting.get(key),
-        stream: (token) => this.#streamFor(token),
-      }),
+      fetch: options.authorizer?.authorize(fetch) ?? fetch,
       ...(options.headers === undefined ? {} : { requestInit: { headers: { ...options.headers } } }),
-      ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
-      ...(options.onInsufficientScope === undefined ? {} : { onInsufficientScope: options.onInsufficientScope }),
     });
     this.#inner.onerror = (error) => {
       this.#reportLater(error);

@@ -6,8 +6,9 @@
  * that transport and a lease of the shared connections. Invariant `L1`: a stream that breaks ends the connection: the server's session went with it.
  */
 import { SSEClientTransport, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
-import type { JSONRPCMessage, SSEClientTransportOptions } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { createParser } from 'eventsource-parser';
+import type { Authorizer, Fetch } from '../../domain/authorization.ts';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { maxMessageBytes } from './body-sinks.ts';
 import { leaseDispatchers } from './dispatchers.ts';
@@ -25,7 +26,8 @@ export interface SseTransportOptions {
   readonly url: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly authProvider?: NonNullable<SSEClientTransportOptions['authProvider']>;
+  /** Puts credentials on what is sent, and answers challenges. */
+  readonly authorizer?: Authorizer;
   readonly listener: WireListener;
   /** Where proxies are read from. Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
@@ -47,7 +49,7 @@ class SseTransport extends HttpWire implements WireTransport {
   readonly #outbox = new Outbox();
   readonly #inner: SSEClientTransport;
   readonly #url: URL;
-  readonly #canSignIn: boolean;
+  readonly #send: Fetch;
   readonly #ending = new AbortController();
   readonly #invalid = new WarningCounter((message) => {
     this.listener.onWarning('invalid_message', message);
@@ -59,11 +61,11 @@ class SseTransport extends HttpWire implements WireTransport {
     const url = parseServerUrl(options.url);
     super(options.listener, leaseDispatchers(url, options.env));
     this.#url = url;
-    this.#canSignIn = options.authProvider !== undefined;
+    const send: Fetch = (target, init = {}) => plainFetch(this.lease, new URL(target), init);
+    this.#send = options.authorizer?.authorize(send) ?? send;
     this.#inner = new SSEClientTransport(this.#url, {
-      fetch: async (url, init) => this.#fetch(new URL(url), init ?? {}),
+      fetch: async (target, init) => this.#fetch(new URL(target), init ?? {}),
       ...(options.headers === undefined ? {} : { requestInit: { headers: { ...options.headers } } }),
-      ...(options.authProvider === undefined ? {} : { authProvider: options.authProvider }),
     });
     this.#inner.onerror = (error) => {
       if (error instanceof SseError) this.#lose(error);
@@ -104,12 +106,13 @@ class SseTransport extends HttpWire implements WireTransport {
     try {
       await this.#inner.send(message);
     } catch (error) {
+      if (error instanceof HoldfastError) this.noticeNobody(error);
       throw whyUnsent(message, error);
     }
   }
 
   async #fetch(url: URL, init: RequestInit): Promise<Response> {
-    const response = await plainFetch(this.lease, url, isAnswer(init) ? withLimit(init) : init);
+    const response = await this.#send(url, isAnswer(init) ? withLimit(init) : init);
     const { status, headers } = response;
     if (!response.ok) this.#refuse(response, init.method === 'POST');
     const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false;
@@ -121,7 +124,7 @@ class SseTransport extends HttpWire implements WireTransport {
   #refuse({ status, statusText, headers }: Response, isPost: boolean): void {
     const refusal = readRefusal(status, (name) => headers.get(name) ?? undefined, Date.now());
     if (!isPost) this.#refusal = refusal;
-    if (!isPost || status < 400 || (status === 401 && this.#canSignIn)) return;
+    if (!isPost || status < 400) return;
     const error = new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `Error POSTing to endpoint: ${statusText}`, {
       status,
       statusText,

@@ -26,6 +26,12 @@ export interface WireListener {
   onRequestFailed(requestId: RequestId, error: HoldfastError): void;
   /** Worth telling and harmless: noise on stdout, an oversized line, a refused stream. Bounded by the transport. */
   onWarning(code: WireWarning, message: string): void;
+  /**
+   * A new exchange found nobody at the address of the server. What is on its way already may still be answered.
+   *
+   * Called before the `send` it happened to rejects.
+   */
+  onUnreachable?(error: HoldfastError): void;
   /** The transport ended without `close`, once; HTTP never does. `connection_lost`, with the stderr tail if there is one. */
   onClosed(error: HoldfastError): void;
 }

@@ -40,7 +40,7 @@ test('RT-8 arguments that are no JSON are refused in one way over every wire', a
     for (const args of [circular, { big: 1n }]) {
       // @ts-expect-error -- a caller without types can pass anything
       const error = await errorOf(step.callTool(`mcp__${name}__echo`, args));
-      expect(error, name).toMatchObject({ code: 'invalid_arguments', outcome: 'not-sent' });
+      expect(error).toMatchObject({ code: 'invalid_arguments', outcome: 'not-sent' });
     }
   }
   expect([legacy.calls(), modern.calls()]).toEqual([0, 0]);

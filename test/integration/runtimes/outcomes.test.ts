@@ -209,7 +209,8 @@ describe.each(['legacy', 'modern'] as const)('a %s server over HTTP that is down
     const step = await thread.beginStep();
     await peer.close();
     await turns(20);
-    expect(await errorOf(step.callTool('mcp__a__destructive'))).toMatchObject({ outcome: 'not-sent', retryable: true });
+    const refused = await errorOf(step.callTool('mcp__a__destructive', {}, { timeoutMs: 100 }));
+    expect(refused).toMatchObject({ code: 'server_unavailable', outcome: 'not-sent', retryable: true });
     await using again = await serveHttp({ era, tools: ['destructive'] }, { port });
     expect(textOf(await step.callTool('mcp__a__destructive', { text: 'up' }))).toBe('up');
     expect(again.calls('destructive')).toBe(1);

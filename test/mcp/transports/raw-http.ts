@@ -15,12 +15,16 @@ export interface Received {
 export interface RawHttp {
   readonly origin: string;
   readonly url: string;
+  readonly port: number;
   readonly received: Received[];
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
 }
 
-export async function serveRaw(handle: (request: Received, response: ServerResponse) => unknown): Promise<RawHttp> {
+export async function serveRaw(
+  handle: (request: Received, response: ServerResponse) => unknown,
+  port = 0,
+): Promise<RawHttp> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -35,13 +39,15 @@ export async function serveRaw(handle: (request: Received, response: ServerRespo
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  const origin = `http://127.0.0.1:${String(typeof address === 'object' ? address?.port : '')}`;
+  if (address === null || typeof address === 'string') throw new Error('Expected a port.');
+  const origin = `http://127.0.0.1:${String(address.port)}`;
   return {
     origin,
     url: `${origin}/mcp`,
+    port: address.port,
     received,
     sockets,
     close: async () => {
