@@ -25,6 +25,7 @@ const layers: Readonly<Record<string, Layer>> = {
     packages: ['chokidar', 'json5', 'jsonc-parser', 'rxjs', 'smol-toml', 'yaml', 'zod'],
     node: true,
   },
+  'sdk-v1': { sources: ['domain'], packages: [], node: false },
   inspector: { sources: ['domain', 'api.ts'], packages: ['xstate', 'ws'], node: true },
   root: {
     sources: ['domain', 'machines', 'api.ts', 'mcp', 'actors', 'catalog', 'config', 'inspector'],
