@@ -7,11 +7,12 @@ import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from './do
 import type { EnvironmentStates, Place, SelectedRoot } from './domain/environment.ts';
 import type { Failure } from './domain/errors.ts';
 import type { ThreadEvent } from './domain/events.ts';
-import type { JsonObject } from './domain/json.ts';
+import type { Json, JsonObject } from './domain/json.ts';
+import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import type { Progress, ToolInfo, ToolResult } from './domain/tool.ts';
-
 import type { FileProvider } from './domain/files.ts';
+
 /** Time as Holdfast uses it: timers and the wall clock. `holdfast/testing` has a simulated one. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -73,6 +74,44 @@ export interface Environments {
   readonly roots?: readonly SelectedRoot[];
 }
 
+/** One part of what a model should know of the world (SPEC WS-1). */
+export interface WorldStateSection {
+  /** Stable, and unique in its thread: letters, digits, `_ . : / -`, at most 128 characters. */
+  readonly id: string;
+  /**
+   * JSON, at most 64 KiB of it; members that are null are left out, null alone is no section. A function is asked as each
+   * step begins, an observable counts with what it gave last. Throwing keeps the value of before.
+   */
+  readonly value: Json | (() => Json | undefined) | Observable<Json | undefined>;
+}
+
+/** What an extension says of servers: over everything else that names them. */
+export interface ExtensionServers {
+  readonly set?: ServerMap;
+  /** Raw names to take out. */
+  readonly remove?: readonly string[];
+}
+
+/** A skill that is in the host itself. */
+export interface ExtensionSkill {
+  readonly name: string;
+  readonly description: string;
+  /** The text of its `SKILL.md`, with or without frontmatter, or what gives it. */
+  readonly text: string | (() => string | Promise<string>);
+}
+
+/**
+ * What extends a thread. Each part is a value, or a stream whose latest value counts; what throws or is not fit is reported
+ * by a warning, and what it said before stays.
+ */
+export interface Extension {
+  readonly id: string;
+  /** Registrations of source `extension` (SPEC CA-5): of two extensions the later one wins a name. */
+  readonly servers?: ExtensionServers | Observable<ExtensionServers>;
+  readonly worldState?: readonly WorldStateSection[] | Observable<readonly WorldStateSection[]>;
+  readonly skills?: readonly ExtensionSkill[] | Observable<readonly ExtensionSkill[]>;
+}
+
 /** What a thread is made with. */
 export interface ThreadOptions extends Partial<RuntimeServers> {
   /**
@@ -85,6 +124,9 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
    * selected plugins come and go with theirs. Default: this machine only.
    */
   readonly environments?: Environments;
+  readonly extensions?: readonly Extension[];
+  /** The host's own sections of the world state, before those of extensions. */
+  readonly worldState?: readonly WorldStateSection[];
   /** Default: random. Of {@link RuntimeServers}: default none. */
   readonly id?: string;
   readonly policy?: Policy;
@@ -95,6 +137,11 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
   /** A function answers sampling requests; `'ask'` makes each a question of kind `sampling`. Default: not offered. */
   readonly sampling?: SamplingHandler | 'ask';
   readonly roots?: readonly Root[];
+  /**
+   * Gives the content of files that tools take. Parameters that servers in `policy.trust` declare as files are then shown as
+   * paths. Default: they are shown and sent as they are.
+   */
+  readonly fileContent?: FileProvider;
   /** Close the thread on SIGINT and SIGTERM. Default false. */
   readonly handleSignals?: boolean;
   /** Gets the frames of the Stately inspector; all live actors first. */
@@ -137,11 +184,6 @@ export interface ReplaceOptions {
 /** What became of a replacement. */
 export interface Publication {
   readonly status: 'published' | 'superseded';
-  /**
-   * Gives the content of files that tools take. Parameters that servers in `policy.trust` declare as files are then shown as
-   * paths. Default: they are shown and sent as they are.
-   */
-  readonly fileContent?: FileProvider;
   /** The current runtime's number now. */
   readonly generation: number;
   /** The runtime it took over from; absent for the first. */
@@ -178,6 +220,12 @@ export interface CloseOptions {
   readonly reason?: string;
 }
 
+/** How a skill is read. */
+export interface ReadSkillOptions extends RequestOptions {
+  /** A file beside `SKILL.md`, relative to it. Default: `SKILL.md` itself. */
+  readonly file?: string;
+}
+
 /** The requests that go to one server: for a step, the one it is pinned to; for a thread, the current one's. */
 export interface ServerRequests {
   listTools(server: string, options?: ListOptions): Promise<JsonObject>;
@@ -201,7 +249,22 @@ export interface Step extends ServerRequests, AsyncDisposable {
   readonly generation: number;
   /** Frozen: what it advertises is what it can call. */
   readonly tools: readonly ToolInfo[];
+  /** What the model should know of the world as this step begins, by section (SPEC WS-1). Frozen JSON, redacted. */
   readonly worldState: JsonObject;
+  /** The RFC 7386 merge patch from the last step's state to this one; `{}` when nothing changed, absent in the first step. */
+  readonly worldStateChange?: JsonObject;
+  /** The skills there are as this step begins (SPEC WS-2). Of none has a file been fetched. Frozen. */
+  readonly skills: readonly SkillInfo[];
+  /**
+   * Loads a skill, or one file of it, from where the step found it: by id, by a name only one skill has, or by address.
+   *
+   * Of a server's skill, size, digest and frontmatter must be as they were listed; a file is given only of a skill whose
+   * `SKILL.md` was. Loading grants nothing: `allowed-tools` and the like are for you to ask the person about.
+   *
+   * @throws HoldfastError `invalid_argument` for a name that is none or several, `invalid_result` for content that is not
+   * what was listed, `server_unavailable`, `step_ended`, `timeout`, `aborted`, …
+   */
+  readSkill(skill: string | SkillAddress, options?: ReadSkillOptions): Promise<SkillContent>;
   /**
    * Calls a tool by its advertised name.
    *
@@ -244,4 +307,3 @@ export interface Host extends AsyncDisposable {
   /** Closes every thread. */
   close(): Promise<void>;
 }
-  /** What the model should know of the world as this step begins, by section (SPEC WS-1). Frozen JSON, redacted. */

@@ -1,5 +1,6 @@
 /**
- * What was asked for, under what is available: the servers of a thread as its environments come and go (SPEC CA-7).
+ * What was asked for, under what is available: the servers of a thread as its environments come and go, and extensions
+ * change their minds (SPEC CA-7, CA-5).
  *
  * - J1 What was asked for last counts, from whatever side; a change of the environments projects it anew.
  * - J2 A stream that fails takes nothing with it: the last of it stays.
@@ -19,12 +20,14 @@ import {
   throwIfEmpty,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Environments, RuntimeServers, ThreadOptions } from './api.ts';
+import type { Environments, Extension, RuntimeServers, ThreadOptions, WorldStateSection } from './api.ts';
 import { createCatalogBuilder } from './catalog/builder.ts';
-import { addContributions, availableIn } from './catalog/contributions.ts';
+import { addContributions, addOverlays, availableIn } from './catalog/contributions.ts';
 import type { Available, Contribution } from './catalog/contributions.ts';
 import { placeServers } from './catalog/environments.ts';
+import type { ExtensionOverlay, ExtensionParts, ExtensionsNow } from './catalog/extensions.ts';
 import { toRuntimeServers } from './catalog/projection.ts';
+import { checkServers } from './check-servers.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
 import { isCatalogStream } from './follow-catalog.ts';
@@ -36,18 +39,39 @@ export type ServerBase = RuntimeServers | { readonly catalog: Catalog };
 export interface ProjectionInput {
   readonly base: ServerBase;
   readonly available: Available;
+  readonly overlays: readonly ExtensionOverlay[];
 }
 
-const onlyHere: Available = { states: {}, contributions: [] };
+const onlyHere: Available = { states: {}, contributions: [], extras: [], unread: [] };
+const noExtensions: ExtensionsNow = { overlays: [], parts: [] };
 
 /** What a thread asks for its servers. */
 export class ServerProjection {
   readonly #environments: Environments | undefined;
+  readonly #extensions: readonly Extension[];
+  readonly #sections: readonly WorldStateSection[];
   #base: ServerBase | undefined;
   #available: Available | undefined;
+  #extended: ExtensionsNow | undefined;
 
-  constructor(environments: Environments | undefined) {
+  constructor({ environments, extensions = [], worldState = [] }: ThreadOptions) {
     this.#environments = environments;
+    this.#extensions = extensions;
+    this.#sections = worldState;
+  }
+
+  /** What environments bring now. */
+  get available(): Available {
+    return this.#available ?? onlyHere;
+  }
+
+  /** What the host and extensions say now, besides servers. */
+  get parts(): readonly ExtensionParts[] {
+    return this.#extended?.parts ?? noExtensions.parts;
+  }
+
+  get #isExtended(): boolean {
+    return this.#extensions.length > 0 || this.#sections.length > 0;
   }
 
   /** What is asked for from outside, one after another; `undefined` where it is asked for once and nothing else changes. */
@@ -55,14 +79,20 @@ export class ServerProjection {
     const { catalog } = options;
     if (catalog !== undefined && isCatalogStream(catalog))
       return defer(() => from(catalog)).pipe(map((given) => ({ catalog: given })));
-    if (this.#environments === undefined) return undefined;
+    if (this.#environments === undefined && !this.#isExtended) return undefined;
     return of(catalog === undefined ? firstServers(options) : { catalog });
   }
 
   /** What to project, whenever what was asked for or what is available changes. */
-  inputs(base$: Observable<ServerBase>, warn: (message: string) => void): Observable<ProjectionInput> {
-    if (this.#environments === undefined) return from(base$).pipe(map((base) => ({ base, available: onlyHere })));
-    const available$ = availableIn(this.#environments, warn).pipe(
+  inputs(
+    base$: Observable<ServerBase>,
+    warn: (message: string) => void,
+    extensionWarn: (message: string) => void,
+  ): Observable<ProjectionInput> {
+    const environments = this.#environments;
+    if (environments === undefined && !this.#isExtended)
+      return from(base$).pipe(map((base) => ({ base, available: onlyHere, overlays: [] })));
+    const available$ = (environments === undefined ? of(onlyHere) : availableIn(environments, warn)).pipe(
       catchError((error: unknown) => {
         warn(`The stream of environments failed, and the last states stay: ${messageOf(error)}`);
         return of(this.#available ?? onlyHere);
@@ -70,6 +100,11 @@ export class ServerProjection {
       defaultIfEmpty(onlyHere),
       tap((available) => {
         this.#available = available;
+      }),
+    );
+    const extended$ = (this.#isExtended ? this.#follow(extensionWarn) : of(noExtensions)).pipe(
+      tap((extended) => {
+        this.#extended = extended;
       }),
     );
     const asked$ = from(base$).pipe(
@@ -83,16 +118,17 @@ export class ServerProjection {
         return EMPTY;
       }),
     );
-    return merge(available$, asked$).pipe(switchMap(() => this.#inputNow()));
+    return merge(available$, extended$, asked$).pipe(switchMap(() => this.#inputNow()));
   }
 
   /** The servers of a base under what is available now. */
   now(base: ServerBase): RuntimeServers {
-    return this.project({ base, available: this.#available ?? onlyHere });
+    const { overlays } = this.#extended ?? noExtensions;
+    return this.project({ base, available: this.available, overlays });
   }
 
-  project({ base, available }: ProjectionInput): RuntimeServers {
-    return placeServers(withContributions(base, available.contributions), available.states);
+  project({ base, available, overlays }: ProjectionInput): RuntimeServers {
+    return placeServers(withOverlays(base, available.contributions, overlays), available.states);
   }
 
   /** Notes what somebody else asked for; if that fails, what was asked for before counts again. */
@@ -107,26 +143,51 @@ export class ServerProjection {
   #inputNow(): Observable<ProjectionInput> {
     const base = this.#base;
     const available = this.#available;
-    return base === undefined || available === undefined ? EMPTY : of({ base, available });
+    const extended = this.#extended;
+    if (base === undefined || available === undefined || extended === undefined) return EMPTY;
+    return of({ base, available, overlays: extended.overlays });
+  }
+
+  /** What follows extensions is loaded where there are any. */
+  #follow(warn: (message: string) => void): Observable<ExtensionsNow> {
+    return from(import('./catalog/extensions.ts')).pipe(
+      switchMap(({ followExtensions }) => followExtensions(this.#extensions, this.#sections, { checkServers, warn })),
+    );
   }
 }
 
-function withContributions(base: ServerBase, contributions: readonly Contribution[]): RuntimeServers {
-  if ('catalog' in base)
-    return toRuntimeServers(
-      contributions.length === 0
-        ? base.catalog
-        : addContributions(createCatalogBuilder(base.catalog), contributions).build(),
-    );
-  if (contributions.length === 0) return base;
-  const builder = createCatalogBuilder().registerAll({ kind: 'config' }, base);
-  const all = toRuntimeServers(addContributions(builder, contributions).build());
+function withOverlays(
+  base: ServerBase,
+  contributions: readonly Contribution[],
+  overlays: readonly ExtensionOverlay[],
+): RuntimeServers {
+  const isPlain = contributions.length === 0 && overlays.length === 0;
+  if ('catalog' in base) return toRuntimeServers(isPlain ? base.catalog : extend(base.catalog, contributions, overlays));
+  if (isPlain) return base;
+  const given = createCatalogBuilder().registerAll({ kind: 'config' }, base).build();
+  const all = toRuntimeServers(extend(given, contributions, overlays));
+  const isLeft = ([name]: readonly [string, unknown]): boolean =>
+    !Object.hasOwn(given.servers, name) || Object.hasOwn(all.provenance ?? {}, name);
   const added = Object.entries(all.provenance ?? {}).filter(([, { source }]) => source !== 'config');
   return {
     ...all,
-    disabled: { ...all.disabled, ...base.disabled },
-    provenance: { ...base.provenance, ...Object.fromEntries(added) },
+    disabled: { ...all.disabled, ...Object.fromEntries(Object.entries(base.disabled ?? {}).filter(isLeft)) },
+    provenance: {
+      ...Object.fromEntries(Object.entries(base.provenance ?? {}).filter(isLeft)),
+      ...Object.fromEntries(added),
+    },
   };
+}
+
+/** Contributions belong to the catalog; overlays come over what it resolves to, its vetoes included. */
+function extend(
+  catalog: Catalog,
+  contributions: readonly Contribution[],
+  overlays: readonly ExtensionOverlay[],
+): Catalog {
+  const contributed =
+    contributions.length === 0 ? catalog : addContributions(createCatalogBuilder(catalog), contributions).build();
+  return overlays.length === 0 ? contributed : addOverlays(createCatalogBuilder(contributed), overlays).build();
 }
 
 /** What a thread is made with, as the servers of its first runtime. */

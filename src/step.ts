@@ -1,6 +1,6 @@
 /** The façade of a step: its frozen tools, and the calls its actor makes. */
 import type { AnyActorRef } from 'xstate';
-import type { CallOptions, Clock, RequestOptions, Step } from './api.ts';
+import type { CallOptions, Clock, ReadSkillOptions, RequestOptions, Step } from './api.ts';
 import type { NewCall } from './actors/calls.ts';
 import { filesFor } from './actors/effects.ts';
 import type { Effects } from './actors/effects.ts';
@@ -18,14 +18,17 @@ import { defaults } from './domain/config.ts';
 import type { ApprovalMode } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
+import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
 import type { ToolInfo, ToolResult } from './domain/tool.ts';
 import type { ToolRoute, ToolView } from './mcp/tool-view.ts';
 import { ServerRequester } from './server-requests.ts';
+import type { StepWorld } from './thread-world.ts';
 
 export interface StepParts {
   readonly id: string;
   readonly generation: number;
   readonly view: ToolView;
+  readonly world: StepWorld;
   readonly effects: Effects;
   /** The mode of calls when none is set: `approve` for calls your own code makes (PO-1). */
   readonly approvalFallback: ApprovalMode;
@@ -51,7 +54,9 @@ class PinnedStep extends ServerRequester implements Step {
   readonly id: string;
   readonly generation: number;
   readonly tools: readonly ToolInfo[];
-  readonly worldState: JsonObject = Object.freeze({});
+  readonly worldState: JsonObject;
+  readonly worldStateChange?: JsonObject;
+  readonly skills: readonly SkillInfo[];
   readonly #parts: StepParts;
   readonly #lanes = new Map<string, string>();
   #ending: Promise<void> | undefined;
@@ -62,6 +67,9 @@ class PinnedStep extends ServerRequester implements Step {
     this.id = parts.id;
     this.generation = parts.generation;
     this.tools = parts.view.tools;
+    this.worldState = parts.world.state;
+    if (parts.world.change !== undefined) this.worldStateChange = parts.world.change;
+    this.skills = parts.world.skills;
   }
 
   callTool(name: string, args?: JsonObject, options: CallOptions = {}): Promise<ToolResult> {
@@ -70,6 +78,13 @@ class PinnedStep extends ServerRequester implements Step {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  async readSkill(skill: string | SkillAddress, options?: ReadSkillOptions): Promise<SkillContent> {
+    this.#checkOpen();
+    return this.#parts.world.read(skill, options, (server, method, params, limits) =>
+      this.request(server, method, params, limits),
+    );
   }
 
   end(): Promise<void> {

@@ -22,6 +22,7 @@ import { provideThread } from './actors/provide.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { checkClock, checkLimits, checkPolicy, checkRoots, sandboxStateOf } from './check-arguments.ts';
+import { checkExtensions } from './check-extensions.ts';
 import { checkReplacement, checkWait } from './check-requests.ts';
 import { checkBesideServers, checkServers } from './check-servers.ts';
 import { systemClock } from './clock.ts';
@@ -36,6 +37,7 @@ import { followCatalog } from './follow-catalog.ts';
 import type { FollowedCatalog } from './follow-catalog.ts';
 import { createInspectorBridge } from './inspector/bridge.ts';
 import { openLink } from './mcp/open-link.ts';
+import type { ToolView } from './mcp/tool-view.ts';
 import { actorOf } from './machines/actor-of.ts';
 import { isRouter, isStep } from './machines/refs.ts';
 import { outcomeOf } from './machines/router.ts';
@@ -47,6 +49,7 @@ import { ServerRequester } from './server-requests.ts';
 import type { SendRequest } from './server-requests.ts';
 import { restartServer } from './restart-server.ts';
 import { createStep, endStep, newCall, plannedServer, requestInput } from './step.ts';
+import type { StepWorld, World } from './thread-world.ts';
 import { abortedError, waitReady } from './wait-ready.ts';
 
 /** What a host shares with its threads. */
@@ -77,6 +80,7 @@ class LiveThread extends ServerRequester implements Thread {
   #router: RouterActorRef | undefined;
   readonly #projection: ServerProjection;
   #catalog: FollowedCatalog | undefined;
+  #world: Promise<World> | undefined;
   #generations = 0;
   #steps = 0;
   #calls = 0;
@@ -93,6 +97,7 @@ class LiveThread extends ServerRequester implements Thread {
     checkClock(clock);
     checkLimits(limits);
     checkBesideServers(options);
+    checkExtensions(options);
     if (options.roots !== undefined) checkRoots(options.roots);
     this.#policyBelow = shared.policy ?? {};
     const policy = { ...this.#policyBelow, ...options.policy };
@@ -138,7 +143,7 @@ class LiveThread extends ServerRequester implements Thread {
     this.#root.start();
     const router = actorOf(this.#root.system, 'router');
     if (isRouter(router)) this.#router = router;
-    this.#projection = new ServerProjection(options.environments);
+    this.#projection = new ServerProjection(options);
     this.#begin(options);
   }
 
@@ -152,7 +157,11 @@ class LiveThread extends ServerRequester implements Thread {
       return;
     }
     for (const secret of options.secrets ?? []) redactor.add(secret);
-    const inputs$ = this.#projection.inputs(bases$, (message) => facts.warn('environment_failed', message));
+    const inputs$ = this.#projection.inputs(
+      bases$,
+      (message) => facts.warn('environment_failed', message),
+      (message) => facts.warn('extension_failed', message),
+    );
     this.#catalog = followCatalog(inputs$, {
       project: (input) => this.#projection.project(input),
       replace: (next) => this.#replace(next, 'settled'),
@@ -187,17 +196,23 @@ class LiveThread extends ServerRequester implements Thread {
     const { context, children } = ref.getSnapshot();
     const { calls } = children;
     if (calls === undefined) throw new HoldfastError('internal', `Expected step "${id}" to have a fleet of calls.`);
+    const view = this.#effects.servers.view(context.generation);
+    const end = (): Promise<void> => endStep(ref, this.#effects.clock);
     return createStep({
       id,
       generation: context.generation,
-      view: this.#effects.servers.view(context.generation),
+      view,
+      world: await this.#worldOf(context.generation, view, options).catch(async (error: unknown) => {
+        await end();
+        throw error;
+      }),
       effects: this.#effects,
       approvalFallback: 'approve',
       ...(sandboxState === undefined ? {} : { sandboxState }),
       calls,
       nextCallId: () => this.#nextCallId(),
       isClosed: () => this.#isClosing,
-      end: () => endStep(ref, this.#effects.clock),
+      end,
     });
   }
 
@@ -223,6 +238,25 @@ class LiveThread extends ServerRequester implements Thread {
     return publication.finally(() => {
       signal.removeEventListener('abort', onAbort);
     });
+  }
+
+  /** What a step that has begun is told of the world: what makes it is loaded with the first step. */
+  async #worldOf(generation: number, view: ToolView, { signal }: BeginStepOptions): Promise<StepWorld> {
+    this.#world ??= import('./thread-world.ts').then(
+      (module) =>
+        new module.World({
+          effects: this.#effects,
+          projection: this.#projection,
+          requester: (of) => (server, method, params, given) => this.#requestOf(of, server, method, params, given ?? {}),
+          keep: (state) => {
+            this.#effects.worldState = state;
+          },
+        }),
+    );
+    const world = await (await this.#world).begin(generation, view);
+    if (signal?.aborted === true) throw abortedError('Beginning a step', signal);
+    if (this.#isClosing) throw closedError();
+    return world;
   }
 
   respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome> {
@@ -351,6 +385,7 @@ class LiveThread extends ServerRequester implements Thread {
         facts.end();
         questions.shown.end();
         approvals.close();
+        void this.#world?.then((world) => world.stop());
         shared.onClosed?.();
         resolve();
       };

@@ -39,7 +39,7 @@ export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): 
       .filter(isStep)
       .map((ref) => stepOf(ref, effects.clock.now())),
     elicitations: effects.questions.shown.list(),
-    worldState: {},
+    worldState: effects.worldState,
   } satisfies ThreadSnapshot;
   return frozenCopy<ThreadSnapshot>(effects.redactor.value(picture));
 }

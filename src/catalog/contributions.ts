@@ -3,7 +3,8 @@
  *
  * - X1 A plugin is read once for the life of its thread, "no plugin" included; whether its environment is ready only says
  *   whether it counts. What failed is read again at the next change.
- * - X2 States are never held back by reading: what is known comes at once, the rest when it is read.
+ * - X2 States are never held back by reading: what is known comes at once, the rest when it is read. Servers do not wait
+ *   for skills and connectors.
  */
 import { defer, finalize, from, map, merge, of, switchMap } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -12,6 +13,8 @@ import type { EnvironmentStates, Launcher, SelectedRoot } from '../domain/enviro
 import { messageOf } from '../domain/errors.ts';
 import type { CatalogBuilder } from './builder.ts';
 import { stateOf } from './environments.ts';
+import type { RootExtras } from './executor-skills.ts';
+import type { ExtensionOverlay } from './extensions.ts';
 import { localLauncher } from './launchers.ts';
 import type { PluginConfig } from './plugin-config.ts';
 
@@ -22,10 +25,19 @@ export interface Contribution {
   readonly config: PluginConfig;
 }
 
+/** What one plugin brings besides servers, and the place its skills are read in. */
+export interface PlacedExtras extends RootExtras {
+  readonly root: SelectedRoot;
+  readonly launcher: Launcher;
+}
+
 /** States, and what counts under them. */
 export interface Available {
   readonly states: EnvironmentStates;
   readonly contributions: readonly Contribution[];
+  readonly extras: readonly PlacedExtras[];
+  /** What reads skills and connectors of what is ready now: the same promise for the same reading. None rejects. */
+  readonly unread: readonly Promise<unknown>[];
 }
 
 /** The environments as they change, with what their plugins bring. Unsubscribing ends what is being read. */
@@ -34,9 +46,9 @@ export function availableIn(environments: Environments, warn: (message: string) 
     const discovery = new Discovery(environments.roots ?? [], warn);
     return from(environments.states$).pipe(
       switchMap((states) => {
-        const unread = discovery.read(states);
-        const now = of(discovery.available(states));
-        return unread === undefined ? now : merge(now, from(unread).pipe(map(() => discovery.available(states))));
+        const reading = discovery.read(states);
+        const later = reading.map((read) => from(read).pipe(map(() => discovery.available(states))));
+        return merge(of(discovery.available(states)), ...later);
       }),
       finalize(() => discovery.stop()),
     );
@@ -50,15 +62,25 @@ export function addContributions(builder: CatalogBuilder, contributions: readonl
   return builder;
 }
 
+/** Lays what extensions say over a catalog. */
+export function addOverlays(builder: CatalogBuilder, overlays: readonly ExtensionOverlay[]): CatalogBuilder {
+  for (const { extension, order, servers } of overlays) {
+    const source = { kind: 'extension', id: extension, order } as const;
+    for (const name of servers.remove ?? []) builder.remove({ name, source });
+    for (const [name, config] of Object.entries(servers.set ?? {})) builder.register({ name, source, config });
+  }
+  return builder;
+}
+
 /** What reading a plugin came to. */
 type Reading = PluginConfig | 'no plugin';
 
 class Discovery {
   readonly #roots: readonly SelectedRoot[];
   readonly #warn: (message: string) => void;
-  readonly #known = new Map<SelectedRoot, Reading>();
-  readonly #reading = new Map<SelectedRoot, Promise<void>>();
   readonly #controller = new AbortController();
+  readonly #servers = new ReadOnce<Reading>((root, launcher) => this.#readServers(root, launcher));
+  readonly #extras = new ReadOnce<RootExtras>((root, launcher) => this.#readExtras(root, launcher));
 
   constructor(roots: readonly SelectedRoot[], warn: (message: string) => void) {
     this.#roots = roots;
@@ -69,42 +91,56 @@ class Discovery {
     this.#controller.abort();
   }
 
-  /** Reads what is ready and not known yet; `undefined` if that is nothing. Never rejects. */
-  read(states: EnvironmentStates): Promise<unknown> | undefined {
-    const unread = this.#roots.flatMap((root) => {
-      const launcher = launcherOf(root, states);
-      return launcher === undefined || this.#known.has(root) ? [] : [this.#readOnce(root, launcher)];
-    });
-    return unread.length === 0 ? undefined : Promise.all(unread);
+  /** Reads what is ready and not known yet, servers apart from the rest. Never rejects. */
+  read(states: EnvironmentStates): readonly Promise<unknown>[] {
+    const ready = this.#ready(states);
+    return [this.#servers.read(ready), this.#extras.read(ready)].flatMap((reading) => reading ?? []);
   }
 
   available(states: EnvironmentStates): Available {
-    const contributions = this.#roots.flatMap((root, position) => {
-      const config = launcherOf(root, states) === undefined ? undefined : this.#known.get(root);
+    const ready = this.#ready(states);
+    const contributions = ready.flatMap(({ root, position }) => {
+      const config = this.#servers.known(root);
       return config === undefined || config === 'no plugin' ? [] : [{ root, order: root.order ?? position, config }];
     });
-    return { states, contributions };
+    const extras = ready.flatMap(({ root, launcher }) => {
+      const known = this.#extras.known(root);
+      return known === undefined ? [] : [{ ...known, root, launcher }];
+    });
+    return { states, contributions, extras, unread: this.#extras.pending(ready) };
   }
 
-  #readOnce(root: SelectedRoot, launcher: Launcher): Promise<void> {
-    const known = this.#reading.get(root);
-    if (known !== undefined) return known;
-    const reading = this.#read(root, launcher).finally(() => this.#reading.delete(root));
-    this.#reading.set(root, reading);
-    return reading;
+  #ready(states: EnvironmentStates): readonly ReadyRoot[] {
+    return this.#roots.flatMap((root, position) => {
+      const launcher = launcherOf(root, states);
+      return launcher === undefined ? [] : [{ root, position, launcher }];
+    });
   }
 
-  async #read(root: SelectedRoot, launcher: Launcher): Promise<void> {
-    const { signal } = this.#controller;
+  async #readServers(root: SelectedRoot, launcher: Launcher): Promise<Reading | undefined> {
     const file = `${root.path.replace(/[\\/]+$/, '')}/.mcp.json`;
-    try {
+    return this.#orWarn(`Plugin "${root.plugin.id}" could not be read, and is left out`, async (signal) => {
       const text = await launcher.readFile?.(file, { signal });
-      if (signal.aborted) return;
-      const reading = text === undefined ? 'no plugin' : await this.#parse(text, root, file);
-      this.#known.set(root, reading);
+      if (signal.aborted) return undefined;
+      return text === undefined ? 'no plugin' : this.#parse(text, root, file);
+    });
+  }
+
+  async #readExtras(root: SelectedRoot, launcher: Launcher): Promise<RootExtras | undefined> {
+    const what = `The skills and connectors of plugin "${root.plugin.id}" could not be read, and are left out`;
+    return this.#orWarn(what, async (signal) => {
+      const { readExtras } = await import('./executor-skills.ts');
+      return readExtras(root, launcher, { signal, warn: this.#warn });
+    });
+  }
+
+  async #orWarn<TValue>(what: string, read: (signal: AbortSignal) => Promise<TValue>): Promise<TValue | undefined> {
+    const { signal } = this.#controller;
+    try {
+      return await read(signal);
     } catch (error) {
-      if (!signal.aborted)
-        this.#warn(`Plugin "${root.plugin.id}" could not be read, and is left out: ${messageOf(error)}`);
+      if (!signal.aborted) this.#warn(`${what}: ${messageOf(error)}`);
+      return undefined;
     }
   }
 
@@ -114,6 +150,51 @@ class Discovery {
     const config = parsePluginConfig(text, { root: root.path, environment: root.environment, file });
     for (const { message } of config.warnings) this.#warn(message);
     return config;
+  }
+}
+
+interface ReadyRoot {
+  readonly root: SelectedRoot;
+  readonly position: number;
+  readonly launcher: Launcher;
+}
+
+/** One kind of reading, once for each root; what came to nothing is read again when it is asked for again. */
+class ReadOnce<TValue> {
+  readonly #read: (root: SelectedRoot, launcher: Launcher) => Promise<TValue | undefined>;
+  readonly #known = new Map<SelectedRoot, TValue>();
+  readonly #reading = new Map<SelectedRoot, Promise<void>>();
+
+  constructor(read: (root: SelectedRoot, launcher: Launcher) => Promise<TValue | undefined>) {
+    this.#read = read;
+  }
+
+  known(root: SelectedRoot): TValue | undefined {
+    return this.#known.get(root);
+  }
+
+  /** `undefined` when everything is known. */
+  read(ready: readonly ReadyRoot[]): Promise<unknown> | undefined {
+    const unread = ready.filter(({ root }) => !this.#known.has(root));
+    return unread.length === 0 ? undefined : Promise.all(unread.map((each) => this.#once(each)));
+  }
+
+  /** What is being read now. */
+  pending(ready: readonly ReadyRoot[]): readonly Promise<unknown>[] {
+    return ready.flatMap(({ root }) => this.#reading.get(root) ?? []);
+  }
+
+  #once({ root, launcher }: ReadyRoot): Promise<void> {
+    const before = this.#reading.get(root);
+    if (before !== undefined) return before;
+    const reading = this.#keep(root, launcher).finally(() => this.#reading.delete(root));
+    this.#reading.set(root, reading);
+    return reading;
+  }
+
+  async #keep(root: SelectedRoot, launcher: Launcher): Promise<void> {
+    const value = await this.#read(root, launcher);
+    if (value !== undefined) this.#known.set(root, value);
   }
 }
 

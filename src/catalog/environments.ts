@@ -10,7 +10,7 @@ export interface EnvironmentRegistry extends Environments {
   readonly states: EnvironmentStates;
   starting(id: string): void;
   /** With the handle of before nothing changes: its servers stay. */
-  ready(id: string, place: { readonly handle: string; readonly launcher: Launcher }): void;
+  ready(id: string, place: { readonly handle: string; readonly launcher: Launcher; readonly cwd?: string }): void;
   /** `reason` is a sentence. */
   failed(id: string, reason: string): void;
   /** Forgets an environment. */
@@ -38,7 +38,8 @@ export function createEnvironments(options: { readonly roots?: readonly Selected
       return states$.value;
     },
     starting: (id) => set(id, { kind: 'starting' }),
-    ready: (id, { handle, launcher }) => set(id, { kind: 'ready', handle, launcher }),
+    ready: (id, { handle, launcher, cwd }) =>
+      set(id, { kind: 'ready', handle, launcher, ...(cwd === undefined ? {} : { cwd }) }),
     failed: (id, reason) => set(id, { kind: 'failed', reason }),
     remove(id) {
       if (stateOf(states$.value, id) === undefined) return;
@@ -84,6 +85,6 @@ function placeIn(environment: string, state: EnvironmentState | undefined): Plac
 
 function isSameState(a: EnvironmentState | undefined, b: EnvironmentState): boolean {
   if (a?.kind !== b.kind) return false;
-  if (a.kind === 'ready' && b.kind === 'ready') return a.handle === b.handle;
+  if (a.kind === 'ready' && b.kind === 'ready') return a.handle === b.handle && a.cwd === b.cwd;
   return a.kind !== 'failed' || b.kind !== 'failed' || a.reason === b.reason;
 }

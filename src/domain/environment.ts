@@ -25,7 +25,29 @@ export interface Launcher {
   /** @throws HoldfastError `server_misconfigured` for what cannot be started there. */
   launch(request: LaunchRequest): LaunchCommand;
   /** The text of a file; `undefined` if there is none. Rejects when that cannot be known. */
-  readFile?(path: string, options: { readonly signal: AbortSignal }): Promise<string | undefined>;
+  readFile?(path: string, options: ReadFileOptions): Promise<string | undefined>;
+  /**
+   * The regular files of one name below a directory, as absolute paths; `undefined` if there is no such directory. No link
+   * is followed, `directory` itself included. Without it, plugins there bring no skills.
+   */
+  findFiles?(directory: string, options: FindFilesOptions): Promise<readonly string[] | undefined>;
+}
+
+/** How a launcher reads a file. */
+export interface ReadFileOptions {
+  readonly signal: AbortSignal;
+  /** The directory the file must really be in, links followed: else the reading rejects. Default: anywhere. */
+  readonly within?: string;
+}
+
+/** How a launcher looks for files. */
+export interface FindFilesOptions {
+  readonly signal: AbortSignal;
+  readonly name: string;
+  /** How many levels down: 1 is the directory itself. */
+  readonly depth: number;
+  /** At most so many; which ones is up to the launcher. */
+  readonly limit: number;
 }
 
 /** What is known of one environment. */
@@ -36,6 +58,8 @@ export type EnvironmentState =
       /** Names this very place: another one behind the same id has another handle, and its servers start anew there. */
       readonly handle: string;
       readonly launcher: Launcher;
+      /** The directory work is done in there, for the model to know. */
+      readonly cwd?: string;
     }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -45,12 +69,15 @@ export type EnvironmentStates = Readonly<Record<string, EnvironmentState>>;
 /** Where one server starts, or why it cannot. */
 export type Place = { readonly handle: string; readonly launcher: Launcher } | { readonly problem: string };
 
-/** A plugin in an environment whose servers the thread takes while the environment is ready. */
+/** A plugin in an environment whose servers, skills and connectors the thread takes while the environment is ready. */
 export interface SelectedRoot {
   readonly plugin: PluginAttribution;
   /** The id of the environment it is in. */
   readonly environment: string;
-  /** The plugin's directory there: an absolute path. Its servers are read from `.mcp.json`. */
+  /**
+   * The plugin's directory there: an absolute path. Its servers are read from `.mcp.json`, its connectors from `.app.json`,
+   * its skills from the `SKILL.md` files below `skills` and in the directory itself.
+   */
   readonly path: string;
   /** Among selected plugins the smaller one wins a name. Default: its position. */
   readonly order?: number;

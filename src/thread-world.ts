@@ -1,0 +1,331 @@
+/**
+ * What a thread's steps are told of the world: their state of it, and their skills (SPEC WS-1, WS-2).
+ *
+ * Owns the order of states: step after step, as they began. Loaded with the first step.
+ * - Z1 A step waits for skills that were never listed or read before, at most a second from when it was first known of
+ *   them; never for those that are only looked at again.
+ * - Z2 What a step was given it keeps: the entries of its skills, and where they are read.
+ */
+import type { Clock, ReadSkillOptions, WorldStateSection } from './api.ts';
+import type { Effects } from './actors/effects.ts';
+import { isUsable } from './actors/servers.ts';
+import type { LiveConnection } from './actors/servers.ts';
+import type { PlacedExtras } from './catalog/contributions.ts';
+import type { ExtensionParts } from './catalog/extensions.ts';
+import { skillOf } from './catalog/skill-file.ts';
+import { findSkill, needsOf, sharedNames, withNeeds } from './catalog/skill-list.ts';
+import {
+  environmentsSection,
+  pluginsSection,
+  serversSection,
+  skillsSection,
+  toolsSection,
+} from './catalog/world-sections.ts';
+import type { WorldPlugin, WorldServer } from './catalog/world-sections.ts';
+import { WorldStates } from './catalog/world-state.ts';
+import { checkAbortSignal, checkName, checkOptions, checkTimeout } from './check-arguments.ts';
+import type { ServerConfig } from './domain/config.ts';
+import { HoldfastError, messageOf } from './domain/errors.ts';
+import { isRecord, shown } from './domain/json.ts';
+import type { JsonObject } from './domain/json.ts';
+import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
+import type { ToolView } from './mcp/tool-view.ts';
+import { readPlacedFile } from './placed-skills.ts';
+import type { ServerProjection } from './server-projection.ts';
+import { ServerSkills } from './server-skills.ts';
+import type { ServerSkill } from './server-skills.ts';
+import type { SendRequest } from './server-requests.ts';
+
+/** What a step is given. */
+export interface StepWorld {
+  readonly state: JsonObject;
+  readonly change?: JsonObject;
+  readonly skills: readonly SkillInfo[];
+  /** Reads a skill over the requests of its step. */
+  read(skill: unknown, options: unknown, request: SendRequest): Promise<SkillContent>;
+}
+
+/** What the world needs of its thread. */
+export interface WorldPorts {
+  readonly effects: Effects;
+  readonly projection: ServerProjection;
+  /** Sends requests of the thread itself to a runtime. */
+  requester(generation: number): SendRequest;
+  /** Keeps the state for snapshots. */
+  keep(state: JsonObject): void;
+}
+
+/** A skill of a step, and how it is read. */
+type StepSkill = { readonly info: SkillInfo } & (
+  | { readonly kind: 'server'; readonly skill: ServerSkill }
+  | { readonly kind: 'placed'; readonly extras: PlacedExtras; readonly directory: string }
+  | { readonly kind: 'extension'; readonly text: () => unknown }
+);
+
+const longestWaitMs = 1_000;
+
+export class World {
+  readonly #ports: WorldPorts;
+  readonly #states: WorldStates;
+  readonly #serverSkills: ServerSkills;
+  readonly #waited = new WeakSet<object>();
+  readonly #told = new Set<string>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(ports: WorldPorts) {
+    this.#ports = ports;
+    const { facts, redactor, clock } = ports.effects;
+    const warn = facts.warn.bind(facts);
+    this.#states = new WorldStates({ redact: (state) => redactor.value(state), warn });
+    this.#serverSkills = new ServerSkills({ now: () => clock.now(), warn });
+  }
+
+  /** What a step that has begun is given. Steps get theirs in the order they ask. */
+  begin(generation: number, view: ToolView): Promise<StepWorld> {
+    const world = this.#turn.then(() => this.#begin(generation, view));
+    this.#turn = world.catch(() => undefined);
+    return world;
+  }
+
+  stop(): void {
+    this.#states.stop();
+  }
+
+  async #begin(generation: number, view: ToolView): Promise<StepWorld> {
+    const { effects, projection } = this.#ports;
+    const connections = connectionsOf(effects, generation);
+    this.#serverSkills.keepOnly(new Set([...effects.servers.connections].map(({ id }) => id)));
+    const sections = projection.parts.flatMap((part) => part.sections);
+    this.#states.setSections(sections);
+    const unread = projection.available.unread.filter((reading) => !this.#waited.has(reading));
+    for (const reading of unread) this.#waited.add(reading);
+    const waits = [
+      ...this.#serverSkills.refresh(connections.filter(isUsable), this.#ports.requester(generation)),
+      ...unread,
+    ];
+    if (waits.length > 0) await within(longestWaitMs, Promise.all(waits), effects.clock);
+    return this.#compose(generation, view, connections, sections);
+  }
+
+  #compose(
+    generation: number,
+    view: ToolView,
+    connections: readonly LiveConnection[],
+    sections: readonly WorldStateSection[],
+  ): StepWorld {
+    const { effects, projection, keep } = this.#ports;
+    const { available } = projection;
+    const configs = configsOf(effects, generation);
+    const skills = [
+      ...placedSkills(available.extras),
+      ...extensionSkills(projection.parts, (problem) => this.#tellOnce('skill_dropped', problem)),
+      ...connections.flatMap((connection) =>
+        this.#serverSkills.of(connection).map((skill) => ({ kind: 'server', skill, info: skill.info }) as const),
+      ),
+    ].map((skill): StepSkill => ({ ...skill, info: withNeeds(skill.info, configs) }));
+    const infos = Object.freeze(skills.map(({ info }) => info));
+    for (const [name, ids] of sharedNames(infos))
+      this.#tellOnce('skill_name_shared', `Several skills are named "${name}": ${ids.join(', ')}. Name them by id.`);
+    const servers = worldServers(effects, generation);
+    const step = this.#states.next(
+      {
+        environments: environmentsSection(available.states, process.cwd()),
+        servers: serversSection(servers),
+        plugins: pluginsSection(available.extras.map(pluginOf), servers),
+        tools: toolsSection(view.tools),
+        skills: skillsSection(infos),
+      },
+      sections,
+    );
+    keep(step.state);
+    return { ...step, skills: infos, read: (skill, options, request) => this.#read(skills, skill, options, request) };
+  }
+
+  async #read(
+    skills: readonly StepSkill[],
+    wanted: unknown,
+    given: unknown,
+    request: SendRequest,
+  ): Promise<SkillContent> {
+    const { file, ...options } = readOptionsOf(given);
+    const address = addressOf(wanted);
+    if (typeof address !== 'string') {
+      const held = skills.find(
+        (each) => each.kind === 'server' && each.skill.server === address.server && each.info.uri === address.uri,
+      );
+      if (held !== undefined) return this.#readFound(held, file, request, options);
+      const skill = await this.#serverSkills.get(address.server, address.uri, request, options);
+      return this.#readFound({ kind: 'server', skill, info: skill.info }, file, request, options);
+    }
+    return this.#readFound(findSkill(skills, address), file, request, options);
+  }
+
+  async #readFound(
+    skill: StepSkill,
+    file: string | undefined,
+    request: SendRequest,
+    options: ReadSkillOptions,
+  ): Promise<SkillContent> {
+    const { info } = skill;
+    const content = await this.#contentOf(skill, file, request, options);
+    for (const need of info.needs ?? needsOf(info.frontmatter).map((each) => ({ ...each, available: true }))) {
+      if (need.available) continue;
+      const where = need.command ?? need.url;
+      this.#tellOnce(
+        'skill_needs_server',
+        `Skill "${info.id}" needs the server "${need.server}"${where === undefined ? '' : ` (${where})`}, which is not there. Ask the person, and replace the runtime with it.`,
+        need.key,
+      );
+    }
+    return content;
+  }
+
+  async #contentOf(
+    skill: StepSkill,
+    file: string | undefined,
+    request: SendRequest,
+    options: ReadSkillOptions,
+  ): Promise<SkillContent> {
+    switch (skill.kind) {
+      case 'server':
+        return this.#serverSkills.read({ ...skill.skill, info: skill.info }, file, request, options);
+      case 'placed':
+        return readPlacedFile(skill, file, options, this.#ports.effects.clock);
+      case 'extension':
+        return readExtensionSkill(skill.info, skill.text, file);
+    }
+  }
+
+  #tellOnce(code: string, message: string, key = message): void {
+    const once = `${code}\u0000${key}`;
+    if (this.#told.has(once) || this.#told.size >= maxTold) return;
+    this.#told.add(once);
+    this.#ports.effects.facts.warn(code, message);
+  }
+}
+
+/** A thread tells at most so many different things once. */
+const maxTold = 1_024;
+
+function connectionsOf({ servers }: Effects, generation: number): readonly LiveConnection[] {
+  const planned = [...(servers.planOf(generation)?.servers.values() ?? [])];
+  return planned.flatMap(({ connection }) => connection ?? []);
+}
+
+function configsOf({ servers }: Effects, generation: number): ReadonlyMap<string, ServerConfig> {
+  const planned = [...(servers.planOf(generation)?.servers.values() ?? [])];
+  return new Map(planned.map(({ server, config }) => [server, config]));
+}
+
+function worldServers({ servers }: Effects, generation: number): readonly WorldServer[] {
+  const plan = servers.planOf(generation);
+  return [...(plan?.servers.values() ?? [])].flatMap(({ server, provenance, connection }): WorldServer[] => {
+    if (connection === undefined) return [];
+    const { link, state } = connection;
+    const isThere = isUsable(connection) && link !== undefined;
+    const title = link?.info.serverInfo?.title;
+    return [
+      {
+        name: server,
+        state,
+        provenance,
+        ...(isThere && title !== undefined ? { title } : {}),
+        ...(isThere && link.info.instructions !== undefined ? { instructions: link.info.instructions } : {}),
+      },
+    ];
+  });
+}
+
+function pluginOf({ root, connectors }: PlacedExtras): WorldPlugin {
+  return { ...root.plugin, environment: root.environment, connectors };
+}
+
+function placedSkills(extras: readonly PlacedExtras[]): readonly StepSkill[] {
+  return extras.flatMap((each) =>
+    each.skills.map(({ info, directory }) => ({ kind: 'placed', info, directory, extras: each }) as const),
+  );
+}
+
+function extensionSkills(
+  parts: readonly ExtensionParts[],
+  drop: (problem: string) => void,
+): readonly StepSkill[] {
+  return parts.flatMap(({ extension = 'host', skills }) =>
+    skills.flatMap(({ name, description, text }): StepSkill[] => {
+      const said = skillOf({ name, description });
+      if (said.kind === 'invalid') {
+        drop(`Extension "${extension}": ${said.problem}. The skill is left out.`);
+        return [];
+      }
+      const info: SkillInfo = Object.freeze({
+        id: `extension:${extension}/${name}`,
+        name,
+        description,
+        origin: Object.freeze({ kind: 'extension', extension } as const),
+        frontmatter: said.frontmatter,
+        integrity: 'none',
+        files: [],
+      });
+      return [{ kind: 'extension', info, text: () => (typeof text === 'function' ? text() : text) }];
+    }),
+  );
+}
+
+async function readExtensionSkill(
+  skill: SkillInfo,
+  text: () => unknown,
+  file: string | undefined,
+): Promise<SkillContent> {
+  const fault = (problem: string, cause?: unknown): HoldfastError =>
+    new HoldfastError('invalid_result', `Skill "${skill.id}": ${problem}. It was not loaded.`, {
+      outcome: 'failed',
+      ...(cause === undefined ? {} : { cause }),
+    });
+  if (file !== undefined && file !== 'SKILL.md') throw fault('expected "SKILL.md", its only file');
+  let given: unknown;
+  try {
+    given = await text();
+  } catch (error) {
+    throw fault(`its extension threw (${messageOf(error)})`, error);
+  }
+  if (typeof given !== 'string') throw fault(`expected text, got ${shown(given)}`);
+  return { skill, file: 'SKILL.md', mimeType: 'text/markdown', text: given };
+}
+
+function addressOf(wanted: unknown): string | SkillAddress {
+  if (!isRecord(wanted)) {
+    checkName(wanted, 'the id or name of a skill');
+    return wanted;
+  }
+  const { server, uri } = wanted;
+  checkName(server, 'the server of a skill');
+  checkName(uri, 'the uri of a skill');
+  return { server, uri };
+}
+
+function readOptionsOf(given: unknown): ReadSkillOptions {
+  const options: unknown = given ?? {};
+  checkOptions(options, 'readSkill');
+  if (!isRecord(options)) return {};
+  const { file, timeoutMs, signal } = options;
+  if (file !== undefined) checkName(file, 'the file of a skill');
+  checkAbortSignal(signal);
+  if (timeoutMs !== undefined && typeof timeoutMs !== 'number') checkTimeout(Number.NaN);
+  return {
+    ...(file === undefined ? {} : { file }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),
+  };
+}
+
+/** Resolves with the promise, or when the time is over. */
+function within(ms: number, promise: Promise<unknown>, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, ms);
+    const done = (): void => {
+      clock.clearTimeout(timer);
+      resolve();
+    };
+    promise.then(done, done);
+  });
+}
