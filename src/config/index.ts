@@ -17,6 +17,7 @@ export {
   type ImportOptions,
 } from './import-config.ts';
 export { importFiles, type ImportReport, type NormalForm, redactImport } from './import-files.ts';
+export { type ConfigPlace, type ConfigPlaces, readPlaces } from './places.ts';
 export type { Environment } from './placeholders.ts';
 export {
   type ConfigValues,

@@ -64,6 +64,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'parsePluginConfig',
     'parseServerMap',
     'readConfig',
+    'readPlaces',
     'redactImport',
     'watchConfig',
   ],

@@ -1,7 +1,8 @@
 /** TOML, for Codex. */
 import { parse, TomlError } from 'smol-toml';
 import { isRecord } from '../../domain/json.ts';
-import { depthError, type ParsedText, start, syntaxError } from '../position.ts';
+import { depthError, type ParsedText, syntaxError } from '../position.ts';
+import { locateInToml } from './toml-places.ts';
 
 /**
  * Parses TOML. A key that comes twice is an error of the document here, as TOML has it.
@@ -10,7 +11,7 @@ import { depthError, type ParsedText, start, syntaxError } from '../position.ts'
  */
 export function parseToml(file: string, text: string): ParsedText {
   try {
-    return { value: plainOf(parse(text)), duplicates: [], locate: () => start };
+    return { value: plainOf(parse(text)), duplicates: [], locate: (path) => locateInToml(text, path) };
   } catch (error) {
     if (error instanceof RangeError) throw depthError(file);
     if (!(error instanceof TomlError)) throw error;

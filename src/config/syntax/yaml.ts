@@ -46,8 +46,12 @@ export function parseYaml(file: string, text: string): ParsedText {
       value: value ?? undefined,
       duplicates,
       locate: (path) => {
-        const node: unknown = document.getIn(path, true);
-        return isNode(node) && node.range ? positionOf(lines, node.range[0]) : start;
+        // What is not there is where it is missing from.
+        for (let length = path.length; length > 0; length--) {
+          const node: unknown = document.getIn(path.slice(0, length), true);
+          if (isNode(node) && node.range) return positionOf(lines, node.range[0]);
+        }
+        return start;
       },
     };
   } catch (error) {
