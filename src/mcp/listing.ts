@@ -145,6 +145,10 @@ function readTool(item: unknown, onCut: (what: string) => void): ListedTool | { 
   const { name, title, description, annotations, _meta, inputSchema, outputSchema, ...rest } = item;
   if (typeof name !== 'string' || name === '') return { fault: 'expected a tool to have a name.' };
   const shown = clip(name, 80);
+  if (name.length > textLimits.label)
+    return {
+      fault: `expected a tool name of at most ${String(textLimits.label)} characters, got one of ${String(name.length)}: "${shown}".`,
+    };
   const input = parseObject(inputSchema);
   if (input === undefined) return { fault: `expected "inputSchema" of tool "${shown}" to be an object.` };
   const output = parseObject(outputSchema);

@@ -165,7 +165,7 @@ function routeOf(source: ToolSource, tool: ListedTool, name: string): ToolRoute 
   const files = source.files === true ? fileParamsOf(tool) : [];
   const readOnly = tool.annotations?.readOnlyHint === true;
   const info: ToolInfo = Object.freeze({
-    ...tool,
+    ...withoutClaims(tool),
     ...(files.length === 0 ? {} : { inputSchema: frozenCopy(withPaths(tool.inputSchema, files)) }),
     name,
     server,
@@ -185,6 +185,13 @@ function routeOf(source: ToolSource, tool: ListedTool, name: string): ToolRoute 
     ...(files.length === 0 ? {} : { files: Object.freeze(files) }),
     info,
   });
+}
+
+/** What a server lists is its own word; where its tools come from is not its to say. */
+function withoutClaims(tool: ListedTool & Partial<Pick<ToolInfo, 'plugin' | 'connector'>>): ListedTool {
+  if (!Object.hasOwn(tool, 'plugin') && !Object.hasOwn(tool, 'connector')) return tool;
+  const { plugin: _plugin, connector: _connector, ...listed } = tool;
+  return listed;
 }
 
 function outputRule({ server, tool, fingerprint: hash }: ToolInfo, schema: JsonObject): OutputRule {

@@ -170,6 +170,17 @@ describe('tools', () => {
     );
   });
 
+  test('NM-1 drops a tool whose name is longer than 1,024 characters', async () => {
+    const tools = [tool('x'.repeat(1_025)), tool('x'.repeat(1_024))];
+    const server = rawServer(undefined, { tools });
+    await using opened = await open(server.config);
+
+    expect(opened.link.inventory.tools).toEqual([tools[1]]);
+    expect(opened.told.warnings('tool_dropped')).toEqual([
+      expect.stringContaining('expected a tool name of at most 1024 characters, got one of 1025'),
+    ]);
+  });
+
   test('NM-1 keeps the first of two tools with one name', async () => {
     const tools = [tool('same', { description: 'first' }), tool('same', { description: 'second' })];
     const server = rawServer(undefined, { tools });

@@ -57,6 +57,31 @@ describe('NM-5 what is shown', () => {
     expect(tool.name).toBe('read.file');
   });
 
+  test('NM-5 a server does not say itself where its tools come from', () => {
+    const claims = {
+      plugin: { id: 'p' },
+      connector: { id: 'c' },
+      server: 'mail',
+      origin: 'x',
+      environment: 'y',
+      fingerprint: 'z',
+    };
+    const tool: ListedTool = { ...listed('read'), ...claims };
+    const provenance = { plugin: { id: 'mine', name: 'Mine' } };
+    const [plain] = toolView([source('files', [tool])], options).tools;
+    expect(plain).toEqual({
+      ...listed('read'),
+      name: 'mcp__files__read',
+      server: 'files',
+      tool: 'read',
+      origin: 'stdio',
+      environment: 'local',
+      fingerprint: fingerprint(tool),
+    });
+    const [known] = toolView([{ ...source('files', [tool]), provenance }], options).tools;
+    expect(known).toEqual({ ...plain, plugin: provenance.plugin });
+  });
+
   test('NM-5 hints lead to routes only where they are true', () => {
     const { routes } = toolView(
       [
