@@ -58,6 +58,8 @@ export interface Effects {
   /** Where `respond` finds the outcome the router or a responder gave for its ticket. */
   readonly outcomes: Map<number, RespondOutcome>;
   roots: readonly Root[];
+  /** What the last step was told of the world. */
+  worldState: JsonObject;
   readonly fileContent: FileProvider | undefined;
   /** Notes what a runtime will name, its secrets first. */
   plan(generation: number, next: RuntimeServers): void;
