@@ -20,28 +20,25 @@ import type { QuestionReply, ServerQuestion } from '../domain/link.ts';
 import { isoTime, replyOf } from '../domain/question.ts';
 import type { Asker, Question, Settlement } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
+import { relatedTaskKey, relatedTaskOf } from '../domain/task.ts';
 import type { ToolInfo } from '../domain/tool.ts';
 import type { CallInput } from '../machines/call-context.ts';
 import type { Decision } from '../machines/elicitation.ts';
 import type { Approvals } from './approvals.ts';
+import { authorizationQuestions } from './authorization-questions.ts';
 import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, limitDecision, policyFor } from './decide.ts';
 import type { Authority } from './decide.ts';
 import type { Facts } from './facts.ts';
+import { readRequests } from './input-requests.ts';
+import type { ReadRequests } from './input-requests.ts';
 import { PendingList } from './pending-list.ts';
 import { placeQuestion } from './place-question.ts';
 import type { Placed } from './place-question.ts';
-import {
-  maxChildQuestions,
-  maxQuestionsAtOnce,
-  readEntry,
-  readQuestion,
-  tooManyQuestions,
-  unofferedSampling,
-} from './read-question.ts';
+import { maxChildQuestions, maxQuestionsAtOnce, readQuestion, tooManyQuestions } from './read-question.ts';
 import type { Servers } from './servers.ts';
 import type { LiveConnection } from './servers.ts';
-import { UrlQuestions, nothingToOpen, refusedSignIn } from './url-questions.ts';
+import { UrlQuestions } from './url-questions.ts';
 
 export interface QuestionsPorts {
   readonly clock: Clock;
@@ -77,7 +74,8 @@ export class Questions {
   }
 
   /** A legacy server asks. */
-  asked(connection: LiveConnection, asked: ServerQuestion, answer: (reply: QuestionReply) => void): void {
+  asked(connection: LiveConnection, asked: ServerQuestion, reply: (reply: QuestionReply) => void): void {
+    const answer = withTask(asked, reply);
     if (asked.method === 'roots/list') {
       answer({ result: { roots: this.#ports.roots().map((root) => ({ ...root })) } });
       return;
@@ -106,8 +104,7 @@ export class Questions {
   /** A legacy server takes its question back. */
   withdrawn(connection: LiveConnection, id: string | number): void {
     const open = this.#requests.get(requestId(connection.id, id));
-    if (open !== undefined)
-      this.#send(open.token, { type: 'elicitation.withdraw', reason: 'withdrawn', at: this.#ports.clock.now() });
+    if (open !== undefined) this.takeBack(open.token);
   }
 
   /** A url question was finished out of band: that is its acceptance. */
@@ -133,83 +130,72 @@ export class Questions {
 
   /** A modern result asks for input: every entry becomes a question, or is answered here. */
   inputRequired(record: CallRecord, result: JsonObject): void {
-    const { server, name, generation } = record.input;
-    const requests = isJsonObject(result['inputRequests']) ? result['inputRequests'] : {};
-    const asks = Object.entries(requests);
-    if (asks.length > maxQuestionsAtOnce) {
-      record.ref?.send({
-        type: 'call.failed',
-        outcome: 'failed',
-        failure: tooManyQuestions(server, name, asks.length),
-      });
+    const { inputRequests, requestState } = result;
+    const entries = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
+    const read = this.readRequests(record, entries, (key) => ({ kind: 'round', key }));
+    if (read.kind === 'failed') {
+      record.ref?.send({ type: 'call.failed', outcome: 'failed', failure: read.failure });
       return;
     }
-    const questions: Question[] = [];
-    const responses: [string, JsonObject][] = [];
-    for (const [key, entry] of asks) {
-      const { method, params } = readEntry(entry);
-      if (method === 'sampling/createMessage' && this.#ports.authority().sampling === undefined) {
-        const failure = unofferedSampling(server, name);
-        this.#refuse(server, failure.message);
-        record.ref?.send({ type: 'call.failed', outcome: 'failed', failure });
-        return;
-      }
-      const asked =
-        method === 'roots/list'
-          ? undefined
-          : this.#question(
-              server,
-              method,
-              params,
-              { attribution: 'call', generation, input: record.input },
-              { kind: 'round', key },
-            );
-      if (asked === undefined) responses.push([key, { roots: this.#ports.roots().map((root) => ({ ...root })) }]);
-      else if (typeof asked !== 'string') questions.push(asked);
-      else {
-        this.#refuse(server, asked);
-        responses.push([key, { action: 'decline' }]);
-      }
-    }
-    const { requestState } = result;
     record.ref?.send({
       type: 'call.inputRequired',
-      questions,
-      responses: Object.fromEntries(responses),
+      questions: read.questions,
+      responses: read.responses,
       at: this.#ports.clock.now(),
       ...(requestState === undefined ? {} : { requestState }),
     });
   }
 
+  /** Reads what a modern server asks during a call: of its result, or of the task it made of it. */
+  readRequests(
+    { input }: CallRecord,
+    entries: readonly (readonly [string, unknown])[],
+    asker: (key: string) => Asker,
+  ): ReadRequests {
+    const { server, name, generation } = input;
+    return readRequests(entries, {
+      server,
+      name,
+      asker,
+      offersSampling: this.#ports.authority().sampling !== undefined,
+      roots: { roots: this.#ports.roots().map((root) => ({ ...root })) },
+      question: (method, params, whose) =>
+        this.#question(server, method, params, { attribution: 'call', generation, input }, whose),
+      refuse: (reason) => {
+        this.#refuse(server, reason);
+      },
+    });
+  }
+
+  /** A server does not ask a question any more. */
+  takeBack(token: string): void {
+    this.#send(token, { type: 'elicitation.withdraw', reason: 'withdrawn', at: this.#ports.clock.now() });
+  }
+
   /** A call was refused until a person signs in somewhere (-32042); gives the reason why nobody can be asked to. */
   authorizationRequired(record: CallRecord, data: unknown): Failure | undefined {
-    const { server, name, generation } = record.input;
-    const listed: readonly unknown[] =
-      isJsonObject(data) && Array.isArray(data['elicitations']) ? data['elicitations'] : [];
-    if (listed.length === 0 || !listed.every(isJsonObject)) return nothingToOpen(server, name);
-    if (listed.length > maxQuestionsAtOnce) return tooManyQuestions(server, name, listed.length);
-    const questions: Question[] = [];
-    for (const entry of listed) {
-      const question = this.#question(
-        server,
-        'elicitation/create',
-        { ...entry, mode: 'url' },
-        { attribution: 'call', generation, input: record.input },
-        { kind: 'authorization' },
-      );
-      if (typeof question === 'string') {
-        this.#refuse(server, question);
-        return refusedSignIn(server, name, question);
-      }
-      questions.push(question);
-    }
-    for (const [index, { elicitation }] of questions.entries()) {
-      const entry = listed[index];
-      if (record.connection !== undefined && entry !== undefined)
-        this.#urls.note(record.connection.id, entry, elicitation.token);
-    }
+    const { connection, input } = record;
+    const { server, generation } = input;
+    const questions = authorizationQuestions(record, data, {
+      question: (params) => this.signIn(server, params, { attribution: 'call', generation, input }),
+      refuse: (reason) => this.#refuse(server, reason),
+      note: (entry, token) => {
+        if (connection !== undefined) this.#urls.note(connection.id, entry, token);
+      },
+    });
+    if ('code' in questions) return questions;
     record.ref?.send({ type: 'call.authorizationRequired', questions, at: this.#ports.clock.now() });
     return undefined;
+  }
+
+  /** The question that sends a person to sign in; a text says why it cannot be put. */
+  signIn(server: string, params: JsonObject, placed: Placed): Question | string {
+    return this.#question(server, 'elicitation/create', params, placed, { kind: 'authorization' });
+  }
+
+  /** Calls back once a url question has ended. */
+  whenSettled(token: string, told: (settlement: Settlement) => void): void {
+    this.#urls.watch(token, told);
   }
 
   /** The question of kind `approval` that is put before a call. */
@@ -272,7 +258,7 @@ export class Questions {
     const { elicitation, asker } = question;
     const { token, outcome, reason } = settlement;
     const wasShown = this.shown.remove(token);
-    this.#urls.forget(token);
+    this.#urls.settled(settlement);
     if (asker.kind === 'request') this.#reply(asker, elicitation, settlement);
     // Before the call goes on: the next one is not asked for again.
     if (wasShown && outcome === 'accepted' && settlement.answer !== undefined)
@@ -380,6 +366,20 @@ export class Questions {
 }
 
 const onlyOnce = ['once'] as const;
+
+/** An answer in a task says of which, as its question did (SPEC ER-3). */
+function withTask({ params }: ServerQuestion, answer: (reply: QuestionReply) => void): typeof answer {
+  const taskId = relatedTaskOf(params);
+  if (taskId === undefined) return answer;
+  return (reply) => {
+    if ('error' in reply) answer(reply);
+    else answer({ result: { ...reply.result, _meta: { ...metaOf(reply.result), [relatedTaskKey]: { taskId } } } });
+  };
+}
+
+function metaOf({ _meta }: JsonObject): JsonObject {
+  return isJsonObject(_meta) ? _meta : {};
+}
 
 function requestId(connection: string, id: string | number): string {
   return `${connection} ${typeof id} ${String(id)}`;

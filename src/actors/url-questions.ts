@@ -1,11 +1,13 @@
 /** Url questions: which is open under which id of its server (SPEC EL-5), and why some are never put. */
 import type { Failure } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { Settlement } from '../domain/question.ts';
 
 /** The open url questions by the ids their servers will finish them under. */
 export class UrlQuestions {
   readonly #tokens = new Map<string, string>();
   readonly #ids = new Map<string, string>();
+  readonly #watchers = new Map<string, (settlement: Settlement) => void>();
 
   note(connection: string, { elicitationId }: JsonObject, token: string): void {
     if (typeof elicitationId !== 'string') return;
@@ -18,7 +20,15 @@ export class UrlQuestions {
     return this.#tokens.get(idOf(connection, elicitationId));
   }
 
-  forget(token: string): void {
+  /** Calls back when the question has ended, before its asker hears. */
+  watch(token: string, told: (settlement: Settlement) => void): void {
+    this.#watchers.set(token, told);
+  }
+
+  settled(settlement: Settlement): void {
+    const { token } = settlement;
+    this.#watchers.get(token)?.(settlement);
+    this.#watchers.delete(token);
     const id = this.#ids.get(token);
     if (id === undefined) return;
     this.#ids.delete(token);
