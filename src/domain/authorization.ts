@@ -77,6 +77,8 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 /** Lets one server be used: knows its credentials, gets them, renews them. Outlives the links of its connection. */
 export interface Authorizer {
   readonly state: AuthState;
+  /** It looks at the headers of every response. */
+  readonly readsHeaders: boolean;
   /** Puts credentials on what goes to the server, and answers its challenges where no person is needed. */
   authorize(next: Fetch): Fetch;
   /**

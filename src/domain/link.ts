@@ -69,6 +69,8 @@ export interface LinkHandlers {
   onWarning(code: string, message: string): void;
   /** A url elicitation finished out of band (`notifications/elicitation/complete`). */
   onElicitationComplete(elicitationId: string): void;
+  /** A server tells of a task by itself: `notifications/tasks`, `notifications/tasks/status` (SPEC ER-3). */
+  onTaskStatus?(task: JsonObject): void;
   /** The era was learned; remember it. */
   onVerdict(verdict: EraVerdict): void;
   /**
@@ -159,6 +161,11 @@ export interface Link {
   send(request: WireRequest, sink: RequestSink): RequestKey;
   /** Tells the server, with the neutral reason `cancelled`, and forgets the request: its sink is not called again. */
   cancel(key: RequestKey): void;
+  /**
+   * Goes on hearing the progress of a request that has its result: one that became a task of 2025-11-25 (SPEC ER-3). The
+   * returned function ends it.
+   */
+  followProgress?(key: RequestKey, onProgress: (progress: Progress) => void): () => void;
   /** Answers a {@link ServerQuestion}. Unknown ids are ignored. */
   answer(
     id: string | number,

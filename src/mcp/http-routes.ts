@@ -3,6 +3,7 @@
  *
  * Loaded with the first server that has a url: a thread of processes needs no HTTP client (SPEC PE-5).
  */
+import type { Authorizer } from '../domain/authorization.ts';
 import type { HttpServer } from '../domain/config.ts';
 import { headersOf } from './http-access.ts';
 import { createHttpTransport } from './transports/http.ts';
@@ -10,18 +11,19 @@ import { createSseTransport } from './transports/sse.ts';
 import type { WireRoute, WireRoutes } from './wire-route.ts';
 
 /** @throws HoldfastError `server_misconfigured` for a variable that is not set. */
-export function httpRoutes(server: string, config: HttpServer): WireRoutes {
+export function httpRoutes(server: string, config: HttpServer, authorizer?: Authorizer): WireRoutes {
   const { url, transport = 'auto' } = config;
   const headers = headersOf(server, config, process.env);
+  const access = { url, headers, ...(authorizer === undefined ? {} : { authorizer }) };
   const http: WireRoute = {
     kind: 'http',
     repeatable: true,
-    open: (listener) => createHttpTransport({ url, headers, listener }),
+    open: (listener) => createHttpTransport({ ...access, listener }),
   };
   const sse: WireRoute = {
     kind: 'sse',
     repeatable: true,
-    open: (listener) => createSseTransport({ url, headers, listener }),
+    open: (listener) => createSseTransport({ ...access, listener }),
   };
   switch (transport) {
     case 'http':

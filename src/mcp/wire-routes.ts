@@ -11,7 +11,7 @@ import type { WireRoutes } from './wire-route.ts';
  * @throws HoldfastError `server_misconfigured` for a variable that is not set.
  */
 export async function routesOf(
-  { config, server, place }: OpenLinkOptions,
+  { config, server, place, authorizer }: OpenLinkOptions,
   isHurried: () => boolean,
 ): Promise<WireRoutes> {
   if ('command' in config) {
@@ -27,5 +27,5 @@ export async function routesOf(
     return [{ kind: 'given', repeatable: false, open: (listener) => adoptTransport(config.transport, listener) }];
   }
   const { httpRoutes } = await import('./http-routes.ts');
-  return httpRoutes(server, config);
+  return httpRoutes(server, config, authorizer);
 }

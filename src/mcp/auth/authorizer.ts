@@ -21,6 +21,7 @@ import { signInTimeoutMs } from '../../domain/authorization.ts';
 import type { HttpServer, OAuthConfig } from '../../domain/config.ts';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import type { AuthState } from '../../domain/snapshot.ts';
+import { clip } from '../wire.ts';
 import { Neighbourhood } from './addresses.ts';
 import { authorizationRequest } from './authorization-code.ts';
 import { withBoundedFetch } from './bounded-fetch.ts';
@@ -45,11 +46,11 @@ export interface AuthorizerOptions {
   readonly config: HttpServer;
   readonly host: AuthorizationOptions;
   /** Asked for once, when it is needed. */
-  store(): Promise<CredentialStore>;
+  readonly store: () => Promise<CredentialStore>;
   readonly clock: RunningSignInOptions['clock'] & { now(): number };
   /** Told of every secret before it is used. */
-  onSecret(secret: string): void;
-  onWarning(code: string, message: string): void;
+  readonly onSecret: (secret: string) => void;
+  readonly onWarning: (code: string, message: string) => void;
   /** Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -96,6 +97,10 @@ class ServerAuthorizer implements Authorizer {
     if (this.#tokens !== undefined && this.#tokens.access_token !== this.#refused) return 'oauth';
     if (this.#challenge === undefined) return 'unknown';
     return this.#hadTokens ? 'reauthenticate' : 'notLoggedIn';
+  }
+
+  get readsHeaders(): boolean {
+    return this.#config.dpop === true;
   }
 
   authorize(next: Fetch): Fetch {
@@ -175,7 +180,10 @@ class ServerAuthorizer implements Authorizer {
       if (!isMeant) return response;
       this.#note(challenge, used);
       const mayTry = challenge.status === 401 ? renewals++ < (this.#isSilent ? 1 : 2) : stepUps++ < maxStepUps;
-      if (!mayTry || !(await this.#renew(challenge, used))) return response;
+      if (!mayTry || !(await this.#renew(challenge, used))) {
+        if (challenge.status === 403) throw tooNarrow(challenge);
+        return response;
+      }
       await response.body?.cancel();
       used = this.#tokens;
       response = await this.#sendWith(used, next, url, init);
@@ -490,6 +498,12 @@ class ServerAuthorizer implements Authorizer {
       `Expected the grant "${this.#config.grant ?? ''}" to let this client in, and it did not. Nobody can sign in instead: check "oauth".`,
     );
   }
+}
+
+/** Only a person can give it more. */
+function tooNarrow({ scope }: Challenge): HoldfastError {
+  const wanted = scope === undefined ? 'other scopes' : `the scopes "${clip(scope)}"`;
+  return new HoldfastError('auth_required', `Expected to be let in, got HTTP 403: the server wants ${wanted}.`);
 }
 
 /** The issuer a client set up by hand has been used with. */

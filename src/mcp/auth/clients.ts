@@ -25,7 +25,7 @@ export interface ClientOptions {
   readonly now: number;
   readonly fetch: Fetch;
   /** The value of an environment variable. @throws HoldfastError `server_misconfigured` */
-  secret(variable: string): string;
+  readonly secret: (variable: string) => string;
 }
 
 /** The client to use, registered if need be. */

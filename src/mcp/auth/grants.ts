@@ -28,7 +28,7 @@ export interface GrantOptions {
   readonly dpop: DpopSession | undefined;
   readonly fetch: Fetch;
   /** The value of an environment variable, read now. @throws HoldfastError `server_misconfigured` */
-  secret(variable: string): string;
+  readonly secret: (variable: string) => string;
 }
 
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';

@@ -15,7 +15,7 @@ export interface LoopbackOptions {
   readonly port: number;
   readonly path: string;
   /** Takes the url the browser was sent to. Never rejects. */
-  onCallback(url: string): Promise<CallbackResult>;
+  readonly onCallback: (url: string) => Promise<CallbackResult>;
 }
 
 /** A listening loopback. */

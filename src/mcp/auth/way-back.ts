@@ -11,7 +11,7 @@ export interface WayBackOptions {
   readonly host: AuthorizationOptions;
   /** The urls this client is registered with. */
   readonly registered: readonly string[] | undefined;
-  onCallback(url: string): Promise<CallbackResult>;
+  readonly onCallback: (url: string) => Promise<CallbackResult>;
 }
 
 /** Opens it. @throws HoldfastError `server_misconfigured` for a url that is none, `auth_required` when a port is taken. */
