@@ -128,12 +128,14 @@ class PinnedStep extends ServerRequester implements Step {
     if (planned.config.maxPauseMs !== undefined) input.maxPauseMs = planned.config.maxPauseMs;
     if (sandboxState !== undefined) input.sandboxState = sandboxState;
     const mode = approvalMode(effects.authority.policy, planned.config, tool, this.#parts.approvalFallback);
+    if (route.asTask) input.asTask = true;
     if (mode !== 'approve' && needsApproval(mode, route.info.annotations))
       input.approval = effects.questions.approval(input, args, route.info, mode);
     return toolResult(this.#start(input, planned, route, options));
   }
 
   protected async request(
+  ): Promise<JsonObject> {
     server: string,
     method: string,
     params: JsonObject,

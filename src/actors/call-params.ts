@@ -12,11 +12,25 @@ export function paramsOf({ input, round }: CallContext, link: Link, prepared?: J
   const { sandboxState } = input;
   const params = prepared ?? input.params;
   // Nearly every call: what it was made with, and not a copy of it (PE-1).
-  if (round === null && sandboxState === undefined) return params;
-  const answered = round === null ? params : withAnswers(params, round);
+  if (round === null && sandboxState === undefined && input.asTask === undefined) return params;
+  const augmented: JsonObject = takesTask(input, link) ? { ...params, task: {} } : params;
+  const answered = round === null ? augmented : withAnswers(augmented, round);
   if (sandboxState === undefined || !wantsSandboxState(link)) return answered;
   const meta = isRecord(answered['_meta']) ? answered['_meta'] : {};
   return { ...answered, _meta: { ...meta, [sandboxStateKey]: sandboxState } };
+}
+
+/** Whether a call goes out as a task: its tool and its server, one of 2025-11-25, say so (SPEC ER-3). */
+export function takesTask({ asTask }: CallContext['input'], { info }: Link): boolean {
+  if (asTask === undefined || info.era !== 'legacy') return false;
+  return hasPath(info.capabilities, ['tasks', 'requests', 'tools', 'call']);
+}
+
+/** Whether a server names a capability, however deep. */
+export function hasPath(capabilities: JsonObject, path: readonly string[]): boolean {
+  let value: unknown = capabilities;
+  for (const name of path) value = isRecord(value) ? value[name] : undefined;
+  return isRecord(value) || value === true;
 }
 
 function withAnswers(params: JsonObject, { responses, requestState }: NonNullable<CallContext['round']>): JsonObject {

@@ -1,4 +1,5 @@
 /** A call in flight, beside its actor: what must not be in a context. `calls.ts` owns the records (K1). */
+import type { SignIn } from '../domain/authorization.ts';
 import type { ServerConfig } from '../domain/config.ts';
 import type { HoldfastError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -30,6 +31,17 @@ export interface CallSender {
   send(event: CallEvent): void;
 }
 
+/** The task a server made of a call. */
+export interface CallTask {
+  readonly id: string;
+  /** The server tells of it by itself. */
+  hear(task: JsonObject): void;
+  /** Tells the server that nobody waits any more. */
+  cancel(): void;
+  /** Lets go of what hears of it. */
+  end(): void;
+}
+
 /** One call in flight, beside its actor. */
 export interface CallRecord extends NewCall {
   ref: CallSender | undefined;
@@ -44,6 +56,11 @@ export interface CallRecord extends NewCall {
   timer: unknown;
   withdraw: (() => void) | undefined;
   unlisten: (() => void) | undefined;
+  /** It went out as a task of 2025-11-25. */
+  sentAsTask: boolean;
+  task: CallTask | undefined;
+  /** Somebody signs in for it: it is sent again when that is done. */
+  signIn: SignIn | undefined;
   /** Open questions of its legacy server that are its own. */
   questions: number;
   readonly resolve: (result: JsonObject) => void;

@@ -23,6 +23,7 @@ export function callInputOf(request: CallRequest, admitted: boolean, at: number)
   if (request.request !== undefined) input.request = request.request;
   if (request.maxPauseMs !== undefined) input.maxPauseMs = request.maxPauseMs;
   if (request.sandboxState !== undefined) input.sandboxState = request.sandboxState;
+  if (request.asTask !== undefined) input.asTask = request.asTask;
   if (request.approval !== undefined) input.approval = request.approval;
   return input;
 }

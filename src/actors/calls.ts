@@ -12,17 +12,18 @@ import { toError } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { CallFacts, CallOutcome } from '../domain/events.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Link, RequestFailure } from '../domain/link.ts';
+import type { Link, RequestFailure, RequestKey } from '../domain/link.ts';
 import { frozenCopy } from '../domain/frozen.ts';
 import { isoTime } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
+import type { TaskEnd, TaskStyle } from '../domain/task.ts';
 import type { Progress } from '../domain/tool.ts';
 import type { OutputRule } from '../mcp/tool-view.ts';
 import type { CallContext, CallInput } from '../machines/call-context.ts';
 import type { Facts } from './facts.ts';
 import { failureOutcome, foundNothing, reconnectLimitMs, unavailable } from './call-failures.ts';
-import { paramsOf } from './call-params.ts';
-import type { CallRecord, CallSender, NewCall } from './call-record.ts';
+import { paramsOf, takesTask } from './call-params.ts';
+import type { CallRecord, CallSender, CallTask, NewCall } from './call-record.ts';
 import { callInputOf } from './call-request.ts';
 import type { CallRequest } from './call-request.ts';
 import { InFlight } from './in-flight.ts';
@@ -35,6 +36,7 @@ import type { Signals } from './signals.ts';
 import { Sink, WatchedSink } from './sinks.ts';
 import type { Turns } from './turns.ts';
 
+import { whenUsable } from './when-usable.ts';
 export type { CallRecord, CallSender, NewCall } from './call-record.ts';
 
 export interface CallsPorts {
@@ -49,6 +51,15 @@ export interface CallsPorts {
   /** Reads a refusal that asks for a sign-in, and puts it to the call; gives the reason why it cannot. */
   authorizationRequired(record: CallRecord, data: unknown): Failure | undefined;
   /** The session of a connection is gone. */
+  /** Reads what a server says of the task it made of a call, and has it asked after. */
+  becameTask(
+    record: CallRecord,
+    made: { readonly task: JsonObject; readonly style: TaskStyle; readonly key: RequestKey | undefined },
+  ): void;
+  /** Puts it to a person that a call needs them to sign in; false when nobody can. */
+  wantsSignIn(record: CallRecord): boolean;
+  /** Goes on when the sign-in a call waits for is done; false when it waits for none. */
+  awaitsSignIn(record: CallRecord, goOn: () => void): boolean;
   sessionLost(connection: LiveConnection): void;
 }
 
@@ -91,6 +102,9 @@ export class Calls {
         withdraw: undefined,
         unlisten: undefined,
         questions: 0,
+        sentAsTask: false,
+        task: undefined,
+        signIn: undefined,
         resolve,
         reject,
       };
@@ -162,6 +176,7 @@ export class Calls {
     }
     record.connection = connection;
     if (connection.link !== undefined && isUsable(connection)) this.#send(record, context, connection, connection.link);
+    if (this.#ports.awaitsSignIn(record, () => this.sendRequest(context, self))) return;
     else this.#sendWhenReady(record, context, connection);
   }
 
@@ -171,9 +186,42 @@ export class Calls {
     record.withdraw?.();
     if (record.key !== undefined) record.link?.cancel(record.key);
     this.#offWire(record);
+    record.task?.cancel();
   }
 
   armTimeLimit(context: CallContext, self: CallSender): void {
+  /** A call stays in flight as the task its server made of it: its questions are its own, and it is not sent again. */
+  becameTask(record: CallRecord, task: CallTask): void {
+    record.task = task;
+    if (record.connection !== undefined) this.#inFlight.add(record.connection.id, record);
+  }
+
+  /** The request that is about a task just now: what is asked on its stream is of the task's call. */
+  ofTask(record: CallRecord, link: Link, key: RequestKey | undefined): void {
+    record.link = link;
+    record.key = key;
+    if (key === undefined) this.#inFlight.wake();
+  }
+
+  /** A request found the session of its connection gone. */
+  loseSession(connection: LiveConnection): void {
+    this.#ports.sessionLost(connection);
+  }
+
+  /** A server tells of a task by itself. */
+  hearTask(connection: string, task: JsonObject): void {
+    for (const { task: own } of this.inFlight(connection)) if (own?.id === task['taskId']) own?.hear(task);
+  }
+
+  /** What a task brought is what its request would have brought. */
+  finishTask({ input }: CallContext, end: TaskEnd): void {
+    const record = this.#records.get(input.call);
+    if (record === undefined) return;
+    if (end.kind === 'result') this.onResult(record, end.result);
+    else if (end.rpc?.code === urlElicitationRequired) this.onFailure(record, { failure: end.failure, rpc: end.rpc });
+    else this.fail(record, end.failure);
+  }
+
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
     const { clock } = this.#ports;
@@ -236,9 +284,9 @@ export class Calls {
   /** A result arrived for a record. */
   onResult(record: CallRecord, result: JsonObject): void {
     this.#offWire(record);
-    const { ref } = record;
+    const { ref, key } = record;
     if (ref === undefined) return;
-    const checked = checkResult(record.input.method, record.input.server, result);
+    const checked = checkResult(record.input.method, record.input.server, result, record.sentAsTask);
     switch (checked.kind) {
       case 'complete':
         if (record.output === undefined || checked.result['isError'] === true)
@@ -250,6 +298,10 @@ export class Calls {
         return;
       case 'bad':
         this.#fail(record, checked.failure);
+      case 'task':
+        this.becameTask(record, loadingTask(checked.task));
+        this.#ports.becameTask(record, { task: checked.task, style: checked.style, key });
+        return;
     }
   }
 
@@ -314,6 +366,7 @@ export class Calls {
     record.wasSent = true;
     record.key = link.send({ method: context.input.method, params: paramsOf(context, link, record.prepared) }, sink);
   }
+    record.sentAsTask = takesTask(context.input, link);
 
   /** Ends with the call, if that ends first. */
   async #prepare(record: CallRecord, context: CallContext, connection: LiveConnection): Promise<void> {
@@ -327,44 +380,36 @@ export class Calls {
 
   /** A call that meets a server on its way up waits, within its limit, at most 10 s (RT-7). Armed before that limit. */
   #sendWhenReady(record: CallRecord, context: CallContext, connection: LiveConnection): void {
-    if (connection.state !== 'starting' && connection.state !== 'reconnecting') {
-      this.#fail(record, unavailable(record, connection));
-      return;
-    }
-    const { clock } = this.#ports;
-    const check = (): void => {
-      if (connection.link !== undefined && isUsable(connection)) {
-        stop();
-        this.#send(record, context, connection, connection.link);
-      } else if (connection.state !== 'starting' && connection.state !== 'reconnecting') {
-        stop();
-        this.#fail(record, unavailable(record, connection));
-      }
-    };
-    const timer = clock.setTimeout(
-      () => {
-        stop();
+    record.withdraw = whenUsable(connection, {
+      clock: this.#ports.clock,
+      limitMs: Math.min(reconnectLimitMs, Math.max(0, context.remainingMs)),
+      usable: (link) => {
+        record.withdraw = undefined;
+        this.#send(record, context, connection, link);
+      },
+      gone: () => {
+        record.withdraw = undefined;
         this.#fail(record, unavailable(record, connection));
       },
-      Math.min(reconnectLimitMs, Math.max(0, context.remainingMs)),
-    );
-    const stop = (): void => {
-      connection.waiters.delete(check);
-      clock.clearTimeout(timer);
-      record.withdraw = undefined;
-    };
-    connection.waiters.add(check);
-    record.withdraw = stop;
+    });
   }
 
   #offWire(record: CallRecord): void {
-    if (record.key === undefined) return;
+    if (record.key === undefined && record.task === undefined) return;
     record.key = undefined;
     if (record.connection !== undefined) this.#inFlight.delete(record.connection.id, record);
   }
+    record.task?.end();
+    record.task = undefined;
 
   #fail(record: CallRecord, failure: Failure): void {
     const outcome = failure.outcome ?? failureOutcome(failure.code);
+  /** The call ends with a failure. */
+  fail(record: CallRecord, failure: Failure): void {
+    this.#offWire(record);
+    this.#fail(record, failure);
+  }
+
     record.ref?.send({ type: 'call.failed', outcome, failure: { ...failure, outcome } });
   }
 
@@ -380,6 +425,13 @@ const urlElicitationRequired = -32042;
 
 /** What ended before it was sent did not run, whatever ended it. */
 function knownEnding({ wasSent }: CallRecord, failure: Failure): Failure {
+/** Stands for a task while what asks after it is loaded. */
+function loadingTask({ taskId }: JsonObject): CallTask {
+  return { id: typeof taskId === 'string' ? taskId : '', hear: nothing, cancel: nothing, end: nothing };
+}
+
+function nothing(): void {}
+
   return failure.outcome === 'unknown' && !wasSent ? { ...failure, outcome: 'not-sent' } : failure;
 }
 

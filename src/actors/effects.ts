@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
 import type { Clock, ElicitationReviewer, Root, RuntimeServers, SamplingHandler } from '../api.ts';
 import type { ApprovalMemory } from '../domain/approval-memory.ts';
+import type { AuthorizationOptions, Authorizer } from '../domain/authorization.ts';
 import { defaults } from '../domain/config.ts';
 import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
 import type { FileProvider } from '../domain/files.ts';
@@ -13,6 +14,7 @@ import type { Redactor } from '../domain/redact.ts';
 import { isHarmlessVariable } from '../domain/secrets.ts';
 import type { RespondOutcome } from '../domain/elicitation.ts';
 import { Approvals } from './approvals.ts';
+import { authorizerOf, signInsOf } from './authorizers.ts';
 import { Calls } from './calls.ts';
 import type { Authority } from './decide.ts';
 import { variablesOf } from './identity.ts';
@@ -25,7 +27,10 @@ import { Servers } from './servers.ts';
 import { createSignals } from './signals.ts';
 import { createTurns } from './turns.ts';
 
+import type { LiveConnection } from './servers.ts';
+import type { SignIns } from './sign-ins.ts';
 export interface EffectsOptions {
+import { beginTask } from './task-slot.ts';
   readonly clock: Clock;
   readonly limits: Limits;
   readonly policy: Policy;
@@ -43,6 +48,7 @@ export interface Effects {
   readonly clock: Clock;
   readonly facts: Facts;
   readonly redactor: Redactor;
+  readonly authorization?: AuthorizationOptions;
   readonly servers: Servers;
   readonly calls: Calls;
   readonly questions: Questions;
@@ -58,6 +64,9 @@ export interface Effects {
   /** Where `respond` finds the outcome the router or a responder gave for its ticket. */
   readonly outcomes: Map<number, RespondOutcome>;
   roots: readonly Root[];
+  /** Loaded with the first server that can be signed in to. */
+  signIns: SignIns | undefined;
+  authorizerOf(connection: LiveConnection): Promise<Authorizer | undefined>;
   /** What the last step was told of the world. */
   worldState: JsonObject;
   readonly fileContent: FileProvider | undefined;
@@ -137,6 +146,11 @@ export function createEffects(options: EffectsOptions): Effects {
     thread: options.thread ?? '',
     memory: options.memory,
     warn: (code, message, server) => {
+    becameTask: (record, made) => {
+      void beginTask(effects, record, made);
+    },
+    wantsSignIn: (record) => effects.signIns?.wanted(record) ?? false,
+    awaitsSignIn: (record, goOn) => effects.signIns?.awaits(record, goOn) ?? false,
       facts.warn(code, message, server);
     },
   });
@@ -156,6 +170,12 @@ export function createEffects(options: EffectsOptions): Effects {
     worldState: {},
     fileContent: options.fileContent,
     approvals,
+    signIns: undefined,
+    authorizerOf: async (connection) => {
+      const made = await authorizerOf(connection, { clock, redactor, facts, host: options.authorization ?? {} });
+      if (made !== undefined) effects.signIns ??= await signInsOf(effects);
+      return made;
+    },
     authority: { policy: options.policy, reviewer: options.reviewer, sampling: options.sampling },
     get questions() {
       return questions;

@@ -38,12 +38,19 @@ export class InFlight {
       this.#byConnection.delete(connection);
       this.#spare = records;
     }
+    this.wake();
+  }
+
+  /** Looks again for links that have nothing in flight. */
+  wake(): void {
     if (this.#waiters.size > 0) for (const check of [...this.#waiters]) check();
   }
 
   /** Resolves when nothing is in flight on a link any more, or after the time a call would wait for a new one. */
   whenIdle(connection: string, link: Link): Promise<void> {
-    const isIdle = (): boolean => ![...this.of(connection)].some((record) => record.link === link);
+    // A task is with its server, not on a link, unless it is asked after just now.
+    const isIdle = (): boolean =>
+      ![...this.of(connection)].some((record) => record.link === link && record.key !== undefined);
     if (isIdle()) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {

@@ -6,6 +6,7 @@
 import { fromCallback, fromPromise } from 'xstate';
 import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
 import type { Clock } from '../api.ts';
+import type { Authorizer } from '../domain/authorization.ts';
 import { defaults } from '../domain/config.ts';
 import { HoldfastError, toFailure } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
@@ -17,6 +18,7 @@ import type { Facts } from './facts.ts';
 import type { Publications } from './publications.ts';
 import type { Questions } from './questions.ts';
 import type { LiveConnection, Servers } from './servers.ts';
+import type { SignIns } from './sign-ins.ts';
 
 /** Remembers which era a server spoke, so that its next start needs no probe (ER-1). */
 export interface VerdictCache {
@@ -30,12 +32,14 @@ export interface LinkPorts {
   readonly redactor: Redactor;
   readonly servers: Servers;
   readonly questions: Questions;
-  readonly calls: Pick<Calls, 'whenIdle'>;
+  readonly calls: Pick<Calls, 'whenIdle' | 'hearTask'>;
   readonly publications: Pick<Publications, 'isClosed'>;
   readonly verdicts: VerdictCache;
   readonly openLink: OpenLink;
   readonly offer: ClientOffer;
   /** 0 to 1. */
+  readonly signIns: Pick<SignIns, 'connectionGone'> | undefined;
+  authorizerOf(connection: LiveConnection): Promise<Authorizer | undefined>;
   random(): number;
 }
 
@@ -62,15 +66,18 @@ export function linkLogic(portsOf: (system: object) => LinkPorts): CallbackActor
 
 /** Fills the `closeLink` slot: resolves when nothing is left of the link. */
 export function closeLinkLogic(
-  portsOf: (system: object) => Pick<LinkPorts, 'servers' | 'publications'>,
+  portsOf: (system: object) => Pick<LinkPorts, 'servers' | 'publications' | 'signIns'>,
 ): PromiseActorLogic<void, { readonly connection: string; readonly reason: string }> {
   return fromPromise(async ({ input, system }) => {
-    const { servers, publications } = portsOf(system);
+    const { servers, publications, signIns } = portsOf(system);
     const connection = servers.connection(input.connection);
     await connection?.gone;
-    if (connection?.closing === true || publications.isClosed) await connection?.draining;
+    if (isClosing) await connection?.draining;
   });
 }
+    const isClosing = connection?.closing === true || publications.isClosed;
+    if (connection !== undefined && isClosing)
+      signIns?.connectionGone(connection, publications.isClosed ? 'the thread was closed' : 'its server was closed');
 
 class LinkAttempt {
   readonly #ports: LinkPorts;
@@ -134,18 +141,20 @@ class LinkAttempt {
     await (this.#closed ?? this.#end(this.#link));
   }
 
-  #open(): Promise<Link> {
+  async #open(): Promise<Link> {
     const { server, config, identity, place } = this.#connection;
     const verdict = this.#ports.verdicts.get(identity);
     return this.#ports.openLink({
       server,
       config,
       ...(place === undefined ? {} : { place }),
+    const authorizer = await this.#ports.authorizerOf(this.#connection);
       offer: this.#ports.offer,
       signal: this.#controller.signal,
       timeoutMs: config.startTimeoutMs ?? defaults.startTimeoutMs,
       handlers: this.#handlers(),
       ...(verdict === undefined ? {} : { verdict }),
+      ...(authorizer === undefined ? {} : { authorizer }),
     });
   }
 
@@ -184,7 +193,7 @@ class LinkAttempt {
 
   #handlers(): LinkHandlers {
     const connection = this.#connection;
-    const { facts, questions } = this.#ports;
+    const { facts, questions, calls } = this.#ports;
     const { server } = connection;
     return {
       onQuestion: (question, answer) => {
@@ -220,6 +229,9 @@ class LinkAttempt {
       },
       onClosed: (failure) => {
         if (this.#isStopped) return;
+      onTaskStatus: (task) => {
+        calls.hearTask(connection.id, task);
+      },
         if (connection.link === this.#link) connection.link = undefined;
         questions.linkGone(connection, `its server went away: ${failure.message}`);
         this.#lost(failure);

@@ -2,6 +2,7 @@
 import { attribute } from '../domain/attribution.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
 import type { ServerQuestion } from '../domain/link.ts';
+import { relatedTaskOf } from '../domain/task.ts';
 import type { CallInput } from '../machines/call-context.ts';
 import type { CallRecord, Calls } from './calls.ts';
 import type { LiveConnection } from './servers.ts';
@@ -24,9 +25,13 @@ export interface Place {
 
 /** Finds the place of a question among the calls in flight. Its generation is the call's, else the connection's oldest. */
 export function placeQuestion(asked: ServerQuestion, { id, generations }: LiveConnection, calls: Calls): Place {
-  const inFlight = [...calls.inFlight(id)];
+  const taskId = relatedTaskOf(asked.params);
+  const all = [...calls.inFlight(id)];
+  const owner = taskId === undefined ? undefined : all.find(({ task }) => task?.id === taskId);
+  // A task that says who it is was made of that call; one that is not known yet, of a call that is no task yet.
+  const inFlight = owner !== undefined ? [owner] : taskId === undefined ? all : all.filter(({ task }) => !task);
   const attributed = attribute(
-    asked,
+    owner === undefined ? asked : {},
     inFlight.map(({ input, key }) => ({
       call: input.call,
       generation: input.generation,

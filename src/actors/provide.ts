@@ -23,6 +23,7 @@ import { deadlineLogic } from './deadline.ts';
 import { effectsOf } from './effects.ts';
 import { closeLinkLogic, linkLogic } from './link-actor.ts';
 import { runtimeFailedError } from './publications.ts';
+import { addTaskSlot } from './task-slot.ts';
 
 let provided: typeof threadMachine | undefined;
 
@@ -147,11 +148,15 @@ function provideCall(elicitation: typeof elicitationMachine): typeof callMachine
       settleCall: ({ context, system }) => {
         effectsOf(system).calls.settle(context);
       },
+      finishTask: ({ context, system }, end) => {
+        effectsOf(system).calls.finishTask(context, end);
+      },
     },
   });
   return withShortcuts(filled, callShortcuts);
 }
 
+  addTaskSlot(filled.implementations.actors);
 function provideStep(call: typeof callMachine): typeof stepMachine {
   return stepMachine.provide({
     actors: { calls: createFleet(call, { notify: false }) },

@@ -1,24 +1,27 @@
-/** Reads what came back for a request: a result, a request for input, or neither. */
+/** Reads what came back for a request: a result, a request for input, a task, or none of these. */
 import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import type { Failure } from '../domain/errors.ts';
-import { isRecord } from '../domain/json.ts';
+import { isJsonObject, isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { TaskStyle } from '../domain/task.ts';
 
 export type CheckedResult =
   | { readonly kind: 'complete'; readonly result: JsonObject }
   | { readonly kind: 'inputRequired' }
+  | { readonly kind: 'task'; readonly task: JsonObject; readonly style: TaskStyle }
   | { readonly kind: 'bad'; readonly failure: Failure };
 
-/** Checks a result lightly: its kind, and for a tool call that its content is content. */
-export function checkResult(method: string, server: string, result: JsonObject): CheckedResult {
+/** Checks a result lightly: its kind, and for a tool call that its content is content. `asTask`: it was sent as one. */
+export function checkResult(method: string, server: string, result: JsonObject, asTask = false): CheckedResult {
   const { resultType } = result;
   // What is asked is read, and refused, question by question.
   const whole = resultType === 'input_required' ? { ...result, inputRequests: null } : result;
   if (isTooDeep(whole)) return tooDeep(server);
   if (resultType === 'input_required') return { kind: 'inputRequired' };
+  if (resultType === 'task' && method === 'tools/call') return { kind: 'task', task: result, style: 'extension' };
   if (resultType !== undefined && resultType !== 'complete') {
     return bad(
-      'unsupported',
+      resultType === 'task' ? 'protocol_error' : 'unsupported',
       `Expected a result of server "${server}", got one of type ${JSON.stringify(resultType)}, which is not supported for "${method}".`,
     );
   }
@@ -28,6 +31,7 @@ export function checkResult(method: string, server: string, result: JsonObject):
   if (content === undefined && complete['structuredContent'] !== undefined)
     return { kind: 'complete', result: { content: [], ...complete } };
   if (Array.isArray(content) && content.every(isBlock)) return { kind: 'complete', result: complete };
+  if (asTask && isJsonObject(complete['task'])) return { kind: 'task', task: complete['task'], style: 'core' };
   return bad(
     'protocol_error',
     `Expected server "${server}" to return { content: [{ type, … }] }, got ${shapeOf(content)} as its content. This is a fault of the server.`,

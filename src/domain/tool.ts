@@ -19,6 +19,8 @@ export interface ListedTool {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: ToolAnnotations;
+  /** How it may be called: `taskSupport` of 2025-11-25 says whether as a task. */
+  readonly execution?: JsonObject;
   readonly _meta?: JsonObject;
 }
 

@@ -175,6 +175,11 @@ export class Channel implements Transport {
     else void this.#tellCancelled(id).then(() => stream?.abort());
   }
 
+  /** Goes on hearing the progress of a request that has its result. The returned function ends it. */
+  followProgress(key: RequestKey, onProgress: NonNullable<WireSink['onProgress']>): () => void {
+    return this.#requests.follow(Number(key), onProgress);
+  }
+
   /** A notification to the server. */
   notify(method: string, params?: JsonObject): void {
     if (this.#end === undefined) this.#write({ jsonrpc: '2.0', method, params: this.#paramsOf(params) });

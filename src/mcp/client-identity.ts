@@ -9,16 +9,22 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientOffer } from '../domain/link.ts';
 
 /** The name and version every server is told. */
+import type { Era } from '../domain/snapshot.ts';
+import { tasksExtension } from '../domain/task.ts';
 export const clientInfo = { name: 'holdfast', version: '0.1.0' } as const;
 
-/** What a server may ask of this client (SPEC ER-4, EL-5). */
-export function capabilitiesFor(offer: ClientOffer): ClientCapabilities {
+/**
+ * What a server may ask of this client (SPEC ER-4, EL-5), and that it may make tasks of calls (ER-3). A server of 2025-11-25
+ * needs no leave for that, and may make none of what it asks here: it is told of no tasks.
+ */
+export function capabilitiesFor(offer: ClientOffer, era: Era): ClientCapabilities {
   return {
     elicitation: { form: {}, url: {} },
     ...(offer.sampling ? { sampling: {} } : {}),
     ...(offer.roots ? { roots: { listChanged: true } } : {}),
   };
 }
+    ...(era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {}),
 
 /** The `_meta` every modern request carries. Made once a link, spread into each request. */
 export type Envelope = Readonly<Record<string, unknown>>;
@@ -27,11 +33,11 @@ export function envelopeFor(protocolVersion: string, offer: ClientOffer): Envelo
   return {
     [PROTOCOL_VERSION_META_KEY]: protocolVersion,
     [CLIENT_INFO_META_KEY]: clientInfo,
-    [CLIENT_CAPABILITIES_META_KEY]: capabilitiesFor(offer),
+    [CLIENT_CAPABILITIES_META_KEY]: capabilitiesFor(offer, 'modern'),
   };
 }
 
 /** An SDK client for one connection: handshake, pings and `subscriptions/listen`; calls do not go through it. */
-export function createClient(offer: ClientOffer): Client {
-  return new Client(clientInfo, { capabilities: capabilitiesFor(offer), inputRequired: { autoFulfill: false } });
+export function createClient(offer: ClientOffer, era: Era): Client {
+  return new Client(clientInfo, { capabilities: capabilitiesFor(offer, era), inputRequired: { autoFulfill: false } });
 }

@@ -60,6 +60,11 @@ export function guardHandlers(owner: LinkHandlers): HandlerGate {
           owner.onElicitationComplete(elicitationId);
         });
       },
+      onTaskStatus: (task) => {
+        guard(() => {
+          owner.onTaskStatus?.(task);
+        });
+      },
       onVerdict: (verdict) => {
         guard(() => {
           owner.onVerdict(verdict);

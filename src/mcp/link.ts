@@ -14,9 +14,11 @@ import type {
   WireRequest,
 } from '../domain/link.ts';
 import type { ServerInfo } from '../domain/snapshot.ts';
+import type { Progress } from '../domain/tool.ts';
 import { WireError, say, toWireError } from './errors.ts';
 import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
+import { LastWords } from './last-words.ts';
 import { listTools } from './listing.ts';
 import { MirroredCalls } from './mirrored-calls.ts';
 import { OtherRequests } from './other-requests.ts';
@@ -53,6 +55,7 @@ export class LiveLink implements Link {
   readonly #others: OtherRequests;
   /** Of modern servers. */
   readonly #stream: ListenStream | undefined;
+  readonly #lastWords = new LastWords();
   #inventory: Inventory = { tools: [] };
 
   constructor(options: LiveLinkOptions) {
@@ -128,7 +131,8 @@ export class LiveLink implements Link {
   }
 
   send(request: WireRequest, sink: RequestSink): RequestKey {
-    if (request.method !== 'tools/call') return this.#others.send(request, sink);
+    if (request.method !== 'tools/call')
+      return this.#others.send(request, this.#lastWords.includes(request.method) ? this.#lastWords.note(sink) : sink);
     return this.#mirrored === undefined ? this.#channel.request(request, sink) : this.#mirrored.send(request, sink);
   }
 
@@ -136,6 +140,10 @@ export class LiveLink implements Link {
     if (this.#others.cancel(key)) return;
     if (this.#mirrored === undefined) this.#channel.cancel(key);
     else this.#mirrored.cancel(key);
+  }
+
+  followProgress(key: RequestKey, onProgress: (progress: Progress) => void): () => void {
+    return this.#channel.followProgress(key, onProgress);
   }
 
   answer(id: string | number, reply: QuestionReply): void {
@@ -151,8 +159,9 @@ export class LiveLink implements Link {
     return this.#channel.wire.stderrTail();
   }
 
-  close(): Promise<void> {
-    return this.#channel.close();
+  async close(): Promise<void> {
+    await this.#lastWords.heard();
+    await this.#channel.close();
   }
 
   async #listTools(signal: AbortSignal | undefined, waitMs?: () => number): Promise<Inventory> {

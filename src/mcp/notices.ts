@@ -45,6 +45,10 @@ export class Notices {
       case 'notifications/elicitation/complete':
         if (typeof params['elicitationId'] === 'string') this.#handlers.onElicitationComplete(params['elicitationId']);
         return true;
+      case 'notifications/tasks':
+      case 'notifications/tasks/status':
+        this.#handlers.onTaskStatus?.(params);
+        return true;
       default:
         return false;
     }

@@ -216,7 +216,7 @@ class LinkStart {
     const warn = handlers.onWarning.bind(handlers);
     await channel.start();
     const negotiated = typeof era === 'function' ? await era(channel) : era;
-    const client = createClient(offer);
+    const client = createClient(offer, negotiated.kind);
     await client.connect(channel, { prior: negotiated, signal, timeout: longestTimerMs });
     const isModern = negotiated.kind === 'modern';
     if (isModern) channel.setEnvelope(envelopeFor(client.getNegotiatedProtocolVersion() ?? modernRevision, offer));

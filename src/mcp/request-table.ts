@@ -47,6 +47,8 @@ export class RequestTable {
   readonly #warn: Warn;
   readonly #pending = new Map<number, Pending>();
   readonly #streams = new Map<number, AbortController>();
+  /** Who hears the progress of requests that have their result, and are tasks now. */
+  readonly #followed = new Map<number, NonNullable<RequestSink['onProgress']>>();
   #nextId = firstRequestId;
 
   constructor(server: string, warn: Warn) {
@@ -128,10 +130,18 @@ export class RequestTable {
     this.#streams.clear();
   }
 
+  /** Goes on passing the progress of a request that has its result. The returned function ends it. */
+  follow(id: number, onProgress: NonNullable<RequestSink['onProgress']>): () => void {
+    this.#followed.set(id, onProgress);
+    return () => {
+      this.#followed.delete(id);
+    };
+  }
+
   /** Passes progress to the one request it belongs to; what belongs to none is counted. */
   progress(params: JsonObject): void {
     const { progressToken, progress, total, message } = params;
-    const sink = typeof progressToken === 'number' ? this.#pending.get(progressToken)?.sink : undefined;
+    const sink = typeof progressToken === 'number' ? this.#hearerOf(progressToken) : undefined;
     if (sink?.onProgress === undefined) {
       this.stats.lateProgress++;
       return;
@@ -164,6 +174,11 @@ export class RequestTable {
     } catch (thrown) {
       this.#sinkBroke(thrown);
     }
+  }
+
+  #hearerOf(id: number): Pick<RequestSink, 'onProgress'> | undefined {
+    const onProgress = this.#followed.get(id);
+    return this.#pending.get(id)?.sink ?? (onProgress === undefined ? undefined : { onProgress });
   }
 
   #take(id: number): Pending | undefined {

@@ -33,6 +33,8 @@ export interface ToolRoute extends RawTool {
   readonly readOnly: boolean;
   /** The tool says that doing it twice is doing it once; read-only ones are (SPEC RT-10). */
   readonly idempotent: boolean;
+  /** It may be, or has to be, called as a task where its server of 2025-11-25 takes them (SPEC ER-3). */
+  readonly asTask: boolean;
   /** What its successful results are checked against (SPEC NM-4). */
   readonly output?: OutputRule;
   /** Its parameters that are shown as paths (SPEC NM-6). */
@@ -181,6 +183,7 @@ function routeOf(source: ToolSource, tool: ListedTool, name: string): ToolRoute 
     tool: tool.name,
     readOnly,
     idempotent: readOnly || tool.annotations?.idempotentHint === true,
+    asTask: takesTask(tool),
     ...(tool.outputSchema === undefined ? {} : { output: outputRule(info, tool.outputSchema) }),
     ...(files.length === 0 ? {} : { files: Object.freeze(files) }),
     info,
@@ -196,4 +199,9 @@ function withoutClaims(tool: ListedTool & Partial<Pick<ToolInfo, 'plugin' | 'con
 
 function outputRule({ server, tool, fingerprint: hash }: ToolInfo, schema: JsonObject): OutputRule {
   return Object.freeze({ server, tool, fingerprint: hash, schema });
+}
+
+function takesTask({ execution }: ListedTool): boolean {
+  const support = isRecord(execution) ? execution['taskSupport'] : undefined;
+  return support === 'required' || support === 'optional';
 }
