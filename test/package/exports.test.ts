@@ -69,6 +69,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'watchConfig',
   ],
   './inspector': ['createFrameRelay', 'createFrameServer', 'createInspectorBridge'],
+  './sdk-v1': ['fromClient'],
   './testing': [
     'SimulatedClock',
     'actorSystem',
