@@ -135,7 +135,6 @@ class PinnedStep extends ServerRequester implements Step {
   }
 
   protected async request(
-  ): Promise<JsonObject> {
     server: string,
     method: string,
     params: JsonObject,
