@@ -1,5 +1,5 @@
 /** Checks the servers a caller gives, where types cannot: one bad field is named, by its path, before anything starts. */
-import { approvalModes, httpTransports, protocolModes } from './domain/config.ts';
+import { approvalModes, httpTransports, logLevels, protocolModes } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import type { Issue } from './domain/errors.ts';
 import { isRecord, shown } from './domain/json.ts';
@@ -47,6 +47,7 @@ const checks: Readonly<Record<string, Check>> = {
   maxPauseMs: milliseconds,
   retry: oneOf(['never', 'idempotent']),
   approval: oneOf(approvalModes),
+  logLevel: oneOf(logLevels),
   tools: record,
 };
 

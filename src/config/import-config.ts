@@ -158,7 +158,16 @@ function viewOf(entry: ReadEntry, config: ServerConfig, secrets: Set<string>): I
   };
 }
 
-const settingNames = ['required', 'environment', 'protocol', 'parallel', 'serialize', 'maxPauseMs', 'retry'] as const;
+const settingNames = [
+  'required',
+  'environment',
+  'protocol',
+  'parallel',
+  'serialize',
+  'maxPauseMs',
+  'retry',
+  'logLevel',
+] as const;
 
 function toolsOf({ draft }: ReadEntry, config: ServerConfig): ImportedTools | undefined {
   const { allow, deny } = config.tools ?? {};

@@ -1,6 +1,13 @@
 /** One server entry, as files and requests write it: every field of `ServerConfig` but the ones only code can give. */
 import { z } from 'zod';
-import { approvalModes, httpTransports, oauthGrants, protocolModes, type ServerConfig } from '../domain/config.ts';
+import {
+  approvalModes,
+  httpTransports,
+  logLevels,
+  oauthGrants,
+  protocolModes,
+  type ServerConfig,
+} from '../domain/config.ts';
 import type { Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import { escapePointer } from './position.ts';
@@ -82,6 +89,7 @@ const settingsSchema = z.object({
   maxPauseMs: milliseconds,
   retry: z.enum(['never', 'idempotent']).exactOptional(),
   approval,
+  logLevel: z.enum(logLevels).exactOptional(),
   tools: toolsSchema.exactOptional(),
 });
 

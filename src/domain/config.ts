@@ -16,6 +16,11 @@ export const httpTransports = ['http', 'sse', 'auto'] as const;
 /** Which HTTP transport a server is reached with. */
 export type HttpTransport = (typeof httpTransports)[number];
 
+/** The values of `logLevel`, from everything to the worst. */
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+/** How bad something is that a server logs. */
+export type LogLevel = (typeof logLevels)[number];
+
 /** The shape of an MCP transport: what the SDKs call `Transport`. */
 export interface McpTransport {
   start(): Promise<void>;
@@ -146,6 +151,11 @@ export interface ServerSettings {
   /** `idempotent` sends a call again after a lost connection if the tool says it may (SPEC RT-10). Default `never`. */
   readonly retry?: 'never' | 'idempotent';
   readonly approval?: ApprovalMode;
+  /**
+   * A server is asked for log messages of this level and worse. Default: what it chooses in the legacy era, `info` in the
+   * modern one, whose servers log nothing unasked.
+   */
+  readonly logLevel?: LogLevel;
   readonly tools?: ToolSettings;
 }
 

@@ -3,14 +3,16 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   Client,
+  LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/client';
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { LogLevel } from '../domain/config.ts';
 import type { ClientOffer } from '../domain/link.ts';
-
-/** The name and version every server is told. */
 import type { Era } from '../domain/snapshot.ts';
 import { tasksExtension } from '../domain/task.ts';
+
+/** The name and version every server is told. */
 export const clientInfo = { name: 'holdfast', version: '0.1.0' } as const;
 
 /**
@@ -22,16 +24,18 @@ export function capabilitiesFor(offer: ClientOffer, era: Era): ClientCapabilitie
     elicitation: { form: {}, url: {} },
     ...(offer.sampling ? { sampling: {} } : {}),
     ...(offer.roots ? { roots: { listChanged: true } } : {}),
+    ...(era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {}),
   };
 }
-    ...(era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {}),
 
 /** The `_meta` every modern request carries. Made once a link, spread into each request. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
-export function envelopeFor(protocolVersion: string, offer: ClientOffer): Envelope {
+/** `logLevel`: what the server may log meanwhile. Without one, nothing. */
+export function envelopeFor(protocolVersion: string, offer: ClientOffer, logLevel?: LogLevel): Envelope {
   return {
     [PROTOCOL_VERSION_META_KEY]: protocolVersion,
+    ...(logLevel === undefined ? {} : { [LOG_LEVEL_META_KEY]: logLevel }),
     [CLIENT_INFO_META_KEY]: clientInfo,
     [CLIENT_CAPABILITIES_META_KEY]: capabilitiesFor(offer, 'modern'),
   };

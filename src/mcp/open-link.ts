@@ -14,6 +14,7 @@ import { WireError, httpStatusOf, recoded, refusalBehind, say, toWireError } fro
 import { guardHandlers } from './guarded-handlers.ts';
 import { hasCredential } from './http-access.ts';
 import { LiveLink } from './link.ts';
+import { askForLogs, modernLogLevel } from './log-level.ts';
 import { negotiatedFrom, probe, probeLimitMs, probeSibling, verdictOf } from './negotiate.ts';
 import type { Negotiated, ProbeOptions } from './negotiate.ts';
 import { isHttp, withRetries } from './retry.ts';
@@ -219,8 +220,13 @@ class LinkStart {
     const client = createClient(offer, negotiated.kind);
     await client.connect(channel, { prior: negotiated, signal, timeout: longestTimerMs });
     const isModern = negotiated.kind === 'modern';
-    if (isModern) channel.setEnvelope(envelopeFor(client.getNegotiatedProtocolVersion() ?? modernRevision, offer));
+    const { logLevel } = this.#options.config;
+    if (isModern) {
+      const version = client.getNegotiatedProtocolVersion() ?? modernRevision;
+      channel.setEnvelope(envelopeFor(version, offer, logLevel ?? modernLogLevel));
+    }
     const link = new LiveLink({ server, channel, client, warn, ended, onLive });
+    if (!isModern) askForLogs({ server, channel, capabilities: link.info.capabilities, level: logLevel, warn });
     link.startListening();
     const isUnheard = isModern && typeof era !== 'function';
     const failure = await link.prepare(signal, () => this.#deadline.remainingMs);

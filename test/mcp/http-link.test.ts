@@ -247,6 +247,7 @@ describe('calls over HTTP', () => {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'holdfast', version: '0.1.0' },
       'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} }, sampling: {} },
+      'io.modelcontextprotocol/logLevel': 'info',
       traceparent: '00-1',
     });
   });

@@ -1,5 +1,7 @@
 /** Built-in tools that return, wait, fail or change the server. */
+import type { LoggingLevel } from '@modelcontextprotocol/server';
 import { ProtocolError } from '@modelcontextprotocol/server';
+import { logLevels } from '../../domain/config.ts';
 import type { ScriptedTool } from './tool.ts';
 import { aborted, failure, json, text } from './tool.ts';
 import { plainTool } from './stage.ts';
@@ -107,11 +109,14 @@ export const plainTools = {
     },
   },
   log: {
-    description: 'Sends a log message at level info: `data`, from `logger`.',
-    properties: { data: {}, logger: string },
+    description: 'Sends a log message, if the client asked for its `level` (default info): `data`, from `logger`.',
+    properties: { data: {}, logger: string, level: string },
     run: async ({ args, ctx }) => {
-      const params = { level: 'info', logger: args.string('logger', 'scripted'), data: args.all['data'] ?? 'hello' };
-      await ctx.mcpReq.notify({ method: 'notifications/message', params });
+      await ctx.mcpReq.log(
+        parseLevel(args.string('level', 'info')),
+        args.all['data'] ?? 'hello',
+        args.string('logger', 'scripted'),
+      );
       return text('logged');
     },
   },
@@ -165,3 +170,7 @@ export const plainTools = {
     },
   },
 } as const satisfies Readonly<Record<string, ScriptedTool>>;
+
+function parseLevel(text: string): LoggingLevel {
+  return logLevels.find((level) => level === text) ?? 'info';
+}
