@@ -33,11 +33,15 @@ export type {
   CloseOptions,
   ElicitationReviewer,
   Environments,
+  Extension,
+  ExtensionServers,
+  ExtensionSkill,
   Host,
   HostOptions,
   InspectionFrame,
   ListOptions,
   Publication,
+  ReadSkillOptions,
   ReadyOptions,
   ReplaceOptions,
   RequestOptions,
@@ -49,6 +53,7 @@ export type {
   Step,
   Thread,
   ThreadOptions,
+  WorldStateSection,
 } from './api.ts';
 export type {
   ApprovalMode,
@@ -100,10 +105,12 @@ export type {
 export type {
   EnvironmentState,
   EnvironmentStates,
+  FindFilesOptions,
   LaunchCommand,
   Launcher,
   LaunchRequest,
   Place,
+  ReadFileOptions,
   SelectedRoot,
 } from './domain/environment.ts';
 export type { CallErrorOutcome, ErrorCode, ErrorDetails, Failure, Issue } from './domain/errors.ts';
@@ -128,6 +135,7 @@ export type {
 } from './domain/events.ts';
 export type { DeclaredFile, FileProvider } from './domain/files.ts';
 export type { Json, JsonObject } from './domain/json.ts';
+export type { SkillAddress, SkillContent, SkillInfo, SkillNeed, SkillOrigin } from './domain/skill.ts';
 export type {
   AuthState,
   CallSnapshot,

@@ -23,8 +23,7 @@ export async function readPlacedFile(
   clock: Clock,
 ): Promise<SkillContent> {
   const name = file ?? 'SKILL.md';
-  if (leadsAway(name))
-    throw invalid(info, name, 'expected a path below the skill, without "." and ".."');
+  if (leadsAway(name)) throw invalid(info, name, 'expected a path below the skill, without "." and ".."');
   if (signal?.aborted === true) throw abortedError('Reading a skill', signal);
   const over = new AbortController();
   const timer = clock.setTimeout(() => over.abort(new Error('timeout')), timeoutMs);

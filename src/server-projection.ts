@@ -162,7 +162,8 @@ function withOverlays(
   overlays: readonly ExtensionOverlay[],
 ): RuntimeServers {
   const isPlain = contributions.length === 0 && overlays.length === 0;
-  if ('catalog' in base) return toRuntimeServers(isPlain ? base.catalog : extend(base.catalog, contributions, overlays));
+  if ('catalog' in base)
+    return toRuntimeServers(isPlain ? base.catalog : extend(base.catalog, contributions, overlays));
   if (isPlain) return base;
   const given = createCatalogBuilder().registerAll({ kind: 'config' }, base).build();
   const all = toRuntimeServers(extend(given, contributions, overlays));

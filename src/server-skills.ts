@@ -103,7 +103,7 @@ export class ServerSkills {
   }
 
   async #list({ id, server }: LiveConnection, link: Link, request: SendRequest): Promise<void> {
-    const { warn, now } = this.#ports;
+    const ports = this.#ports;
     let ttlMs: number = listingMs.usual;
     try {
       const items = await followPages(
@@ -115,11 +115,11 @@ export class ServerSkills {
         },
         { server, method: 'skills/list', key: 'skills' },
       );
-      this.#listings.set(id, { link, skills: this.#skillsOf(items, server), staleAt: now() + ttlMs });
+      this.#listings.set(id, { link, skills: this.#skillsOf(items, server), staleAt: ports.now() + ttlMs });
     } catch (error) {
       const skills = this.#listings.get(id)?.skills ?? [];
-      this.#listings.set(id, { link, skills, staleAt: now() + listingMs.failed });
-      warn('skills_unavailable', `The skills of server "${server}" are not known: ${messageOf(error)}`, server);
+      this.#listings.set(id, { link, skills, staleAt: ports.now() + listingMs.failed });
+      ports.warn('skills_unavailable', `The skills of server "${server}" are not known: ${messageOf(error)}`, server);
     }
   }
 

@@ -113,7 +113,7 @@ export class World {
     connections: readonly LiveConnection[],
     sections: readonly WorldStateSection[],
   ): StepWorld {
-    const { effects, projection, keep } = this.#ports;
+    const { effects, projection } = this.#ports;
     const { available } = projection;
     const configs = configsOf(effects, generation);
     const skills = [
@@ -137,7 +137,7 @@ export class World {
       },
       sections,
     );
-    keep(step.state);
+    this.#ports.keep(step.state);
     return { ...step, skills: infos, read: (skill, options, request) => this.#read(skills, skill, options, request) };
   }
 
@@ -246,10 +246,7 @@ function placedSkills(extras: readonly PlacedExtras[]): readonly StepSkill[] {
   );
 }
 
-function extensionSkills(
-  parts: readonly ExtensionParts[],
-  drop: (problem: string) => void,
-): readonly StepSkill[] {
+function extensionSkills(parts: readonly ExtensionParts[], drop: (problem: string) => void): readonly StepSkill[] {
   return parts.flatMap(({ extension = 'host', skills }) =>
     skills.flatMap(({ name, description, text }): StepSkill[] => {
       const said = skillOf({ name, description });

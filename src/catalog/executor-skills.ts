@@ -56,25 +56,26 @@ async function readSkills(
   launcher: Launcher,
   { signal, warn }: ReadExtrasOptions,
 ): Promise<readonly ExecutorSkill[]> {
-  const { readFile, findFiles } = launcher;
-  if (readFile === undefined || findFiles === undefined) return [];
+  if (launcher.readFile === undefined || launcher.findFiles === undefined) return [];
   const base = trimmed(root.path);
   const find = { signal, name: 'SKILL.md', limit: maxSkillsPerRoot + 1 };
   const [own, below] = await Promise.all([
     // The root may be reached over a link, nothing in it may.
-    findFiles.call(launcher, `${base}/.`, { ...find, depth: 1 }),
-    findFiles.call(launcher, `${base}/skills`, { ...find, depth: skillDepth }),
+    launcher.findFiles(`${base}/.`, { ...find, depth: 1 }),
+    launcher.findFiles(`${base}/skills`, { ...find, depth: skillDepth }),
   ]);
   const found = [...(own ?? []), ...(below ?? []).toSorted()];
   const paths = found.slice(0, maxSkillsPerRoot);
   if (found.length > paths.length)
-    warn(`Plugin "${root.plugin.id}": expected at most ${String(maxSkillsPerRoot)} skills, got more. The rest is left out.`);
+    warn(
+      `Plugin "${root.plugin.id}": expected at most ${String(maxSkillsPerRoot)} skills, got more. The rest is left out.`,
+    );
   const skills = new Map<number, ExecutorSkill>();
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < paths.length; index = next++) {
       const path = paths[index] ?? '';
-      const text = await readFile.call(launcher, path, { signal, within: base });
+      const text = await launcher.readFile?.(path, { signal, within: base });
       const skill = text === undefined ? undefined : skillAt(path, text, root, warn);
       if (skill !== undefined) skills.set(index, skill);
     }
@@ -122,7 +123,9 @@ async function readConnectors(
   if (text === undefined) return [];
   const apps = appsOf(text);
   if (apps === undefined) {
-    warn(`Plugin "${root.plugin.id}": expected "${path}" to be { "apps": { NAME: { "id": … } } }. Its connectors are left out.`);
+    warn(
+      `Plugin "${root.plugin.id}": expected "${path}" to be { "apps": { NAME: { "id": … } } }. Its connectors are left out.`,
+    );
     return [];
   }
   return Object.entries(apps)

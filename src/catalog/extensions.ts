@@ -94,32 +94,47 @@ class Followed {
   follow(ports: ExtensionPorts, tell: (serversChanged: boolean) => void): readonly Subscription[] {
     const extension = this.#extension;
     return [
-      this.#part(() => extension.servers, 'servers', ports, (servers) => {
-        checkOverlay(servers, ports);
-        this.#servers = servers;
-        tell(true);
-      }),
-      this.#part(() => extension.worldState, 'worldState', ports, (sections) => {
-        checkSections(sections);
-        this.#sections = sections;
-        tell(false);
-      }),
-      this.#part(() => extension.skills, 'skills', ports, (skills) => {
-        checkSkills(skills);
-        this.#skills = skills;
-        tell(false);
-      }),
+      this.#part(
+        () => extension.servers,
+        'servers',
+        ports,
+        (servers) => {
+          checkOverlay(servers, ports);
+          this.#servers = servers;
+          tell(true);
+        },
+      ),
+      this.#part(
+        () => extension.worldState,
+        'worldState',
+        ports,
+        (sections) => {
+          checkSections(sections);
+          this.#sections = sections;
+          tell(false);
+        },
+      ),
+      this.#part(
+        () => extension.skills,
+        'skills',
+        ports,
+        (skills) => {
+          checkSkills(skills);
+          this.#skills = skills;
+          tell(false);
+        },
+      ),
     ].flatMap((subscription) => subscription ?? []);
   }
 
   #part<TValue>(
     get: () => TValue | Observable<TValue> | undefined,
     part: string,
-    { warn }: ExtensionPorts,
+    ports: ExtensionPorts,
     take: (value: TValue) => void,
   ): Subscription | undefined {
     const fault = (error: unknown): void => {
-      warn(
+      ports.warn(
         `Extension "${this.#extension.id}": its "${part}" cannot be used, and what it said before stays: ${messageOf(error)}`,
       );
     };

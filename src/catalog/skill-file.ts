@@ -33,9 +33,7 @@ export function skillOf(value: unknown): SkillFile {
     return invalid(`expected its frontmatter to be JSON of at most ${String(skillLimits.jsonLength)} characters`);
   const { name, description } = json;
   if (typeof name !== 'string' || !namePattern.test(name))
-    return invalid(
-      `expected a "name" of 1 to 64 lower-case letters, digits and single hyphens, got ${shown(name)}`,
-    );
+    return invalid(`expected a "name" of 1 to 64 lower-case letters, digits and single hyphens, got ${shown(name)}`);
   if (typeof description !== 'string' || description.trim() === '')
     return invalid(`expected a "description", got ${shown(description)}`);
   if (description.length > skillLimits.description)

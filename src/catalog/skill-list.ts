@@ -60,7 +60,10 @@ export function sharedNames(skills: readonly SkillInfo[]): ReadonlyMap<string, r
  *
  * @throws HoldfastError `invalid_argument` for none and for several.
  */
-export function findSkill<TSkill extends { readonly info: SkillInfo }>(skills: readonly TSkill[], wanted: string): TSkill {
+export function findSkill<TSkill extends { readonly info: SkillInfo }>(
+  skills: readonly TSkill[],
+  wanted: string,
+): TSkill {
   const exact = skills.find(({ info }) => info.id === wanted);
   if (exact !== undefined) return exact;
   const named = skills.filter(({ info }) => info.name === wanted);
@@ -73,7 +76,9 @@ export function findSkill<TSkill extends { readonly info: SkillInfo }>(skills: r
     several
       ? `Expected the id of a skill, since several are named ${JSON.stringify(wanted)}: ${choice.join(', ')}. Say which.`
       : `Expected one of the skills of this step, got ${JSON.stringify(wanted)}. ${
-          choice.length === 0 ? 'It has none.' : `It has ${choice.join(', ')}${skills.length > choice.length ? ' and more' : ''}.`
+          choice.length === 0
+            ? 'It has none.'
+            : `It has ${choice.join(', ')}${skills.length > choice.length ? ' and more' : ''}.`
         }`,
     { outcome: 'not-sent' },
   );

@@ -202,10 +202,14 @@ function withoutNulls(value: unknown, depth: number): Json | undefined {
 
 function ownState(own: OwnSections): JsonObject {
   const sections = Object.entries(own);
-  const omitted = sections.filter(([, section]) => section.omitted > 0).map(([id, section]) => [id, section.omitted]);
+  const omitted = sections
+    .filter(([, section]) => section.omitted > 0)
+    .map(([id, section]): [string, Json] => [id, section.omitted]);
   return {
     ...Object.fromEntries(
-      sections.filter(([, { entries }]) => isRecord(entries) && Object.keys(entries).length > 0).map(([id, { entries }]) => [id, entries]),
+      sections
+        .filter(([, { entries }]) => isRecord(entries) && Object.keys(entries).length > 0)
+        .map(([id, { entries }]) => [id, entries]),
     ),
     ...(omitted.length === 0 ? {} : { omitted: Object.fromEntries(omitted) }),
   };

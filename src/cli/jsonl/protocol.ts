@@ -75,6 +75,14 @@ export const shapes = {
   endStep: z.object({ step: text }),
   list: z.object(list),
   readResource: z.object({ ...single, uri: text }),
+  readSkill: z.object({
+    step: text,
+    skill: z.union([text, z.object({ server: text, uri: text })], {
+      error: ({ input }) => `expected an id, a name, or { server, uri }, got ${nameOf(input)}`,
+    }),
+    file: text.exactOptional(),
+    timeoutMs: milliseconds,
+  }),
   getPrompt: z.object({
     ...single,
     name: text,

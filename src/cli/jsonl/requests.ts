@@ -29,7 +29,9 @@ export const handlers: ReadonlyMap<string, RequestHandler> = new Map<string, Req
     handler('beginStep', shapes.beginStep, async (body, context, { signal }) => {
       const step = await context.thread.beginStep({ ...body, signal });
       context.keep(step);
-      return { step: step.id, generation: step.generation, worldState: step.worldState, tools: step.tools };
+      const { id, generation, worldState, worldStateChange, tools, skills } = step;
+      const changed = worldStateChange === undefined ? {} : { worldStateChange };
+      return { step: id, generation, worldState, ...changed, tools, skills };
     }),
   ],
   ['callTool', handler('callTool', shapes.callTool, callTool)],
@@ -46,6 +48,15 @@ export const handlers: ReadonlyMap<string, RequestHandler> = new Map<string, Req
     handler('endStep', shapes.endStep, async (body, context) => {
       await context.endStep(body.step);
       return {};
+    }),
+  ],
+  [
+    'readSkill',
+    handler('readSkill', shapes.readSkill, async (body, context, request) => {
+      const { skill, file } = body;
+      request.step = body.step;
+      const options = { ...limitsOf(body, request), ...(file === undefined ? {} : { file }) };
+      return context.step(body.step).readSkill(skill, options);
     }),
   ],
   ['listTools', listing('listTools', async (target, server, options) => target.listTools(server, options))],
