@@ -9,8 +9,8 @@
 import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
-import { type Failure, HoldfastError, type Issue } from '../domain/errors.ts';
+import type { Limits, MisconfiguredServer, Policy, ServerConfig } from '../domain/config.ts';
+import { HoldfastError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import { type CommandRunner, entryKey, nothingRan, type RanCommands, runAsked, withHeaders } from './consent.ts';
 import { readDocument } from './document.ts';
@@ -19,6 +19,7 @@ import type { Environment, Given } from './placeholders.ts';
 import { limitsSchema, mergePolicy, policySchema } from './policy-schema.ts';
 import { type ReadEntry, settle } from './read-entry.ts';
 import { documentError, readSource, type SourceReading } from './read-source.ts';
+import { describeIssue, issueInWords } from './issue-words.ts';
 import { readSmallFile } from './small-file.ts';
 import { beyond, toIssues } from './server-schema.ts';
 
@@ -35,7 +36,7 @@ export interface ConfigWarning {
 export interface ResolvedConfig {
   readonly servers: Readonly<Record<string, ServerConfig>>;
   /** Entries that cannot start, with the reason. */
-  readonly misconfigured: Readonly<Record<string, Failure>>;
+  readonly misconfigured: Readonly<Record<string, MisconfiguredServer>>;
   /** Values that came from placeholders: to be redacted (SPEC SE-1). */
   readonly secrets: readonly string[];
   readonly policy?: Policy;
@@ -166,13 +167,14 @@ class ConfigCollector {
 
   result(files: readonly string[]): ResolvedConfig {
     const servers: [string, ServerConfig][] = [];
-    const misconfigured: [string, Failure][] = [];
+    const misconfigured: [string, MisconfiguredServer][] = [];
     const unknown: [string, Readonly<Record<string, unknown>>][] = [];
     const secrets = new Set<string>();
     for (const [name, entry] of this.#entries) {
       const failure = this.#ran.failures.get(entryKey(entry)) ?? entry.failure;
       const headers = this.#ran.headers.get(entryKey(entry));
-      if (failure !== undefined) misconfigured.push([name, failure]);
+      if (failure !== undefined)
+        misconfigured.push([name, isRequired(entry) ? { ...failure, required: true } : failure]);
       else if (entry.config !== undefined)
         servers.push([name, withHeaders(settle(entry.config, entry.source.directory), headers)]);
       if (Object.keys(entry.kept).length > 0) unknown.push([name, entry.kept]);
@@ -202,14 +204,14 @@ class ConfigCollector {
   #addSections({ document }: SourceReading, root: Readonly<Record<string, unknown>>): void {
     const { file } = document;
     if (Object.hasOwn(root, 'policy')) {
-      const parsed = policySchema.safeParse(root['policy']);
+      const parsed = policySchema.safeParse(root['policy'], { error: issueInWords });
       // A policy protects: one that cannot be understood must not be dropped in silence.
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
         throw documentError(
           document,
           ['policy', ...(issue?.path ?? []).map((part) => (typeof part === 'number' ? part : String(part)))],
-          `in "policy", ${toIssues(parsed.error).map(describe).join('; ')}`,
+          `in "policy", ${toIssues(parsed.error).map(describeIssue).join('; ')}`,
         );
       }
       this.#policy = mergePolicy(this.#policy, parsed.data);
@@ -218,12 +220,12 @@ class ConfigCollector {
   }
 
   #limitsOf(file: string, value: unknown): Limits {
-    const parsed = limitsSchema.safeParse(value);
+    const parsed = limitsSchema.safeParse(value, { error: issueInWords });
     if (parsed.success) return parsed.data;
     this.#warn(
       file,
       'invalid-limit',
-      `"${file}": in "limits", ${toIssues(parsed.error).map(describe).join('; ')}. The default is used for each.`,
+      `"${file}": in "limits", ${toIssues(parsed.error).map(describeIssue).join('; ')}. The default is used for each.`,
     );
     if (!isRecord(value)) return {};
     const bad = new Set(parsed.error.issues.map((issue) => issue.path[0]));
@@ -258,15 +260,17 @@ class ConfigCollector {
 function strangersOf(root: Readonly<Record<string, unknown>>, leftOut: readonly string[]): readonly string[] {
   return [
     ...leftOut,
+/** Nothing is published without it, whatever else is wrong with its entry. */
+function isRequired({ config, draft }: ReadEntry): boolean {
+  if (config !== undefined) return config.required === true && config.enabled !== false;
+  return draft?.fields.get('required') === true && draft.fields.get('enabled') !== false;
+}
+
     ...[
       ...beyond(root['policy'], policySchema.shape, 'policy.'),
       ...beyond(root['limits'], limitsSchema.shape, 'limits.'),
     ].map(([name]) => name),
   ];
-}
-
-function describe(issue: Issue): string {
-  return issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`;
 }
 
 function quoted(names: readonly string[]): string {

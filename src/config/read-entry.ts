@@ -7,6 +7,7 @@ import { isRecord } from '../domain/json.ts';
 import { entryNotes } from './entry-notes.ts';
 import type { Draft, Note } from './formats/draft.ts';
 import type { ConfigFormat, NamedDraft } from './formats/format.ts';
+import { describeIssue } from './issue-words.ts';
 import { type Given, type Reference, replaceReferences, resolveText } from './placeholders.ts';
 import { type InvalidReason, parseServer } from './server-schema.ts';
 
@@ -280,9 +281,7 @@ function missingError(name: string, file: string, missing: readonly string[]): H
 }
 
 function invalidError(name: string, file: string, issues: readonly Issue[]): HoldfastError {
-  const said = issues
-    .map((issue) => (issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`))
-    .join('; ');
+  const said = issues.map(describeIssue).join('; ');
   return new HoldfastError('config_invalid', `Server "${name}" in "${file}": ${said}.`, { issues });
 }
 

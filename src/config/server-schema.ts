@@ -10,6 +10,7 @@ import {
 } from '../domain/config.ts';
 import type { Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
+import { issueInWords } from './issue-words.ts';
 import { escapePointer } from './position.ts';
 
 const maxTimeoutMs = 2 ** 31 - 1;
@@ -17,9 +18,16 @@ const milliseconds = z.int().min(1).max(maxTimeoutMs).exactOptional();
 const strings = z.array(z.string()).exactOptional();
 const flag = z.boolean().exactOptional();
 const text = z.string().exactOptional();
-const name = z.string().min(1, 'expected text, received an empty string').exactOptional();
+const name = z
+  .string()
+  .min(1, 'expected text, got none between the quotes (write it, or leave the field out)')
+  .exactOptional();
 const textMap = z.record(z.string(), z.string()).exactOptional();
-const envValue = z.union([z.string(), z.number(), z.boolean()], { error: 'expected text' }).transform(String);
+const envValue = z
+  .union([z.string(), z.number(), z.boolean()], {
+    error: 'expected text, got a value of another kind (put it in quotes)',
+  })
+  .transform(String);
 const approval = z.enum(approvalModes).exactOptional();
 
 /** The names other tools give a transport. */
@@ -130,7 +138,7 @@ export type ParsedServer =
  * With `hasGaps` the url may be text that is none: a value it needs is missing.
  */
 export function parseServer(value: unknown, options: { readonly hasGaps?: boolean } = {}): ParsedServer {
-  const parsed = entrySchema.safeParse(value);
+  const parsed = entrySchema.safeParse(value, { error: issueInWords });
   if (!parsed.success) return { kind: 'invalid', reason: reasonOf(value), issues: toIssues(parsed.error) };
   const entry = parsed.data;
   const notes = [...envNotes(value)];
@@ -149,7 +157,7 @@ export function parseServer(value: unknown, options: { readonly hasGaps?: boolea
 export function toIssues(error: z.ZodError, prefix = ''): Issue[] {
   return error.issues.map((issue) => ({
     path: prefix + issue.path.map((segment) => `/${escapePointer(String(segment))}`).join(''),
-    message: issue.message.replace(/^Invalid (input|option): /, ''),
+    message: issue.message,
   }));
 }
 
