@@ -1,17 +1,19 @@
 /** `--watch`: the files a command was started with, as they change (SPEC CA-4). */
 import { isDeepStrictEqual } from 'node:util';
-import type { Publication, RuntimeServers } from '../index.ts';
+import type { Policy, Publication, RuntimeServers } from '../index.ts';
 import { type ResolvedConfig, watchConfig } from '../config/index.ts';
 import { errorRecord } from './jsonl/error-record.ts';
 
 /** What following files needs of its command. */
 export interface FollowPorts {
   readonly replace: (next: RuntimeServers) => Promise<Publication>;
+  /** Takes the policy of the files, whole; nothing when they have none. */
+  readonly setPolicy: (policy: Policy | undefined) => void;
   readonly warn: (warning: { readonly code: string; readonly message: string; readonly server?: string }) => void;
 }
 
-/** Replaces the runtime after each good change of the files of `config`, until the returned function is called. */
-export function followFiles(config: ResolvedConfig, { replace, warn }: FollowPorts): () => void {
+/** Replaces the runtime and the policy after each good change of the files of `config`, until the returned function is called. */
+export function followFiles(config: ResolvedConfig, { replace, setPolicy, warn }: FollowPorts): () => void {
   let isStopped = false;
   let last = config;
   const replaceBy = async ({ servers, misconfigured, secrets }: ResolvedConfig): Promise<void> => {
@@ -26,10 +28,12 @@ export function followFiles(config: ResolvedConfig, { replace, warn }: FollowPor
     next: (next) => {
       if (isDeepStrictEqual(last, next)) return;
       for (const warning of next.warnings) warn(warning);
-      if (!isDeepStrictEqual([last.policy, last.limits], [next.policy, next.limits]))
+      // Before the servers: what is asked while they start is asked under the new one.
+      if (!isDeepStrictEqual(last.policy, next.policy)) setPolicy(next.policy);
+      if (!isDeepStrictEqual(last.limits, next.limits))
         warn({
           code: 'restart_needed',
-          message: 'Expected "policy" and "limits" to stay, got others. They count from the next start on.',
+          message: 'Expected "limits" to stay, got others. They count from the next start on.',
         });
       last = next;
       void replaceBy(next);

@@ -167,6 +167,7 @@ async function shell(options: CommonOptions, io: ProgramIo, terminal: Terminal):
     terminal,
     version: io.version,
     watch: options.watch,
+    ...(options.approval === undefined ? {} : { approval: options.approval }),
     readFiles: async (files) => {
       const read = await loadConfig(files.length === 0 ? options.config : files, io.directory);
       // Nothing is replaced by half of what was asked for.

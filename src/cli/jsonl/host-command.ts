@@ -79,6 +79,9 @@ export async function runHost(options: HostCommandOptions, io: HostIo): Promise<
   const stopFollowing = options.watch
     ? followFiles(config, {
         replace: async (next) => session.replacements.replace(() => next, {}),
+        setPolicy: (given) => {
+          thread.setPolicy(withApproval(given, options.approval) ?? {});
+        },
         warn: (warning) => session.warn(warning),
       })
     : undefined;

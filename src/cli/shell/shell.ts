@@ -7,9 +7,10 @@
  * S2 Every way out closes the thread and waits for it; none waits for a form or a command that is under way.
  */
 import type { Subscription } from 'rxjs';
-import type { Publication, RuntimeServers, Thread, ThreadEvent, ToolInfo } from '../../index.ts';
+import type { ApprovalMode, Publication, RuntimeServers, Thread, ThreadEvent, ToolInfo } from '../../index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { followFiles } from '../follow-files.ts';
+import { withApproval } from '../load-config.ts';
 import { formatEvent, formatQuestion } from '../format.ts';
 import { oneLine, plain, type Terminal } from '../terminal.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
@@ -32,6 +33,8 @@ export interface ShellOptions {
   readonly version: string;
   /** Follow the files of `config` as they change. */
   readonly watch: boolean;
+  /** The mode of the command line: over that of any file. */
+  readonly approval?: ApprovalMode;
   /** Calls back for each signal until the returned function is called. */
   readonly onSignal: (listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void) => () => void;
 }
@@ -227,10 +230,13 @@ class Shell implements ShellContext {
   }
 
   #follow(): () => void {
-    const { watch, config, thread, terminal } = this.#options;
+    const { watch, config, thread, terminal, approval } = this.#options;
     if (!watch) return () => undefined;
     return followFiles(config, {
       replace: async (next) => thread.replaceRuntime(next),
+      setPolicy: (given) => {
+        thread.setPolicy(withApproval(given, approval) ?? {});
+      },
       warn: ({ message }) => this.say(terminal.paint('yellow', plain(message))),
     });
   }
