@@ -9,7 +9,16 @@ import type { Failure } from './domain/errors.ts';
 import type { ThreadEvent } from './domain/events.ts';
 import type { Json, JsonObject } from './domain/json.ts';
 import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
+import type {
+  ListedResource,
+  ListedResourceTemplate,
+  ResourceListing,
+  ResourcePage,
+  ResourceReadResult,
+} from './domain/resource.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
+import type { StatusOptions, ThreadStatus } from './domain/status.ts';
+import type { ToolCache } from './domain/tool-cache.ts';
 import type { Progress, ToolInfo, ToolResult } from './domain/tool.ts';
 import type { FileProvider } from './domain/files.ts';
 
@@ -142,6 +151,13 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
    * paths. Default: they are shown and sent as they are.
    */
   readonly fileContent?: FileProvider;
+  /**
+   * What the first steps show of a server that has not answered yet, when the host knows its tools from another thread. With
+   * `grace`, the first runtime is published as ever (SPEC RT-3), and steps show the known tools of what still starts then.
+   * With `immediate`, it does not wait for such servers, unless they are required. With `off`, nothing is shown. Hints of
+   * known tools count for nothing, and their calls wait for the server, at most 10 s. Default `grace`.
+   */
+  readonly cachedTools?: 'grace' | 'immediate' | 'off';
   /** Close the thread on SIGINT and SIGTERM. Default false. */
   readonly handleSignals?: boolean;
   /** Gets the frames of the Stately inspector; all live actors first. */
@@ -155,6 +171,8 @@ export interface HostOptions {
   readonly policy?: Policy;
   /** Default: one in memory, shared by the threads of the host. Threads of different people need different ones. */
   readonly approvals?: ApprovalMemory;
+  /** Where the tools of servers are remembered. Default: in memory, of 32 servers, for 30 minutes. */
+  readonly toolCache?: ToolCache;
   readonly clock?: Clock;
 }
 
@@ -207,8 +225,14 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
 }
 
+/** How what a server lets be kept is asked for. */
+export interface ReadOptions extends RequestOptions {
+  /** Ask the server, although what it said before still counts (`ttlMs` of the modern era). Default false. */
+  readonly fresh?: boolean;
+}
+
 /** How a listing is read. */
-export interface ListOptions extends RequestOptions {
+export interface ListOptions extends ReadOptions {
   readonly cursor?: string;
   /** Follow every page, within SPEC CN-4. Default false. */
   readonly all?: boolean;
@@ -231,7 +255,8 @@ export interface ServerRequests {
   listTools(server: string, options?: ListOptions): Promise<JsonObject>;
   listResources(server: string, options?: ListOptions): Promise<JsonObject>;
   listResourceTemplates(server: string, options?: ListOptions): Promise<JsonObject>;
-  readResource(server: string, uri: string, options?: RequestOptions): Promise<JsonObject>;
+  /** Each part of `contents` has a uri, and a text or a base64 blob. @throws HoldfastError `protocol_error` for another. */
+  readResource(server: string, uri: string, options?: ReadOptions): Promise<JsonObject>;
   listPrompts(server: string, options?: ListOptions): Promise<JsonObject>;
   getPrompt(
     server: string,
@@ -276,9 +301,53 @@ export interface Step extends ServerRequests, AsyncDisposable {
   end(): Promise<void>;
 }
 
+/** What bounds a listing of all servers. */
+export interface ListAllOptions {
+  /** Raw names. Default: every server of the current runtime. */
+  readonly servers?: readonly string[];
+  /** How long each server may take. Default 10,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The resources of a thread, always of the runtime that is current when something is asked. */
+export interface ResourceClient {
+  /**
+   * The same as long as the same runtime is current, another after each publication, and never that of another thread. What
+   * was made of resources under one key need not be looked at again under the same.
+   */
+  readonly cacheKey: string;
+  /** Whether the current runtime has the server; says nothing of its state. */
+  has(server: string): boolean;
+  list(server: string, options?: ListOptions): Promise<ResourcePage<ListedResource>>;
+  listTemplates(server: string, options?: ListOptions): Promise<ResourcePage<ListedResourceTemplate>>;
+  /** All pages of all servers. One that fails, or takes too long, is among the failures and hides nothing. */
+  listAll(options?: ListAllOptions): Promise<ResourceListing<ListedResource>>;
+  listAllTemplates(options?: ListAllOptions): Promise<ResourceListing<ListedResourceTemplate>>;
+  read(server: string, uri: string, options?: ReadOptions): Promise<ResourceReadResult>;
+}
+
 /** One conversation. */
 export interface Thread extends ServerRequests, AsyncDisposable {
   readonly id: string;
+  readonly resources: ResourceClient;
+  /**
+   * Asks for the updates of a resource: each is told as `resource.updated`. The subscription is the thread's, by the name of
+   * the server: it is made again when that server is connected anew or replaced, and then told as updated once, for nobody
+   * knows what was missed. Asking again changes nothing.
+   *
+   * @throws HoldfastError `unsupported` when the server has no subscriptions or does not take this one, `server_unavailable`,
+   * `timeout`, `aborted`, `thread_closed`, …
+   */
+  subscribeResource(server: string, uri: string, options?: RequestOptions): Promise<void>;
+  unsubscribeResource(server: string, uri: string, options?: RequestOptions): Promise<void>;
+  /**
+   * How the servers of the current runtime are: state, counts, latencies, and why a tool is not shown (SPEC RE-3). JSON,
+   * redacted. Only detail `full` sends requests.
+   *
+   * @throws HoldfastError `invalid_argument`, `aborted`
+   */
+  status(options?: StatusOptions): Promise<ThreadStatus>;
   /** @throws HoldfastError `ready_timeout`, `runtime_failed`, `aborted`, `thread_closed` */
   ready(options?: ReadyOptions): Promise<void>;
   snapshot(): ThreadSnapshot;

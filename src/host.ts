@@ -1,6 +1,9 @@
 /** A host: what the threads of one process share. */
 import type { Host, HostOptions, Thread, ThreadOptions } from './api.ts';
 import type { VerdictCache } from './actors/link-actor.ts';
+import type { SharedResults } from './actors/results-cache.ts';
+import { createToolInventories } from './actors/tool-inventories.ts';
+import { systemClock } from './clock.ts';
 import { createApprovalMemory } from './domain/approval-memory.ts';
 import type { EraVerdict } from './domain/link.ts';
 import { closeOnSignals } from './signals.ts';
@@ -20,6 +23,9 @@ export function createHost(options: HostOptions = {}): Host {
   const threads = new Set<Thread>();
   const verdicts = createVerdictCache();
   const approvals = options.approvals ?? createApprovalMemory();
+  const { clock = systemClock } = options;
+  const toolCache = options.toolCache ?? createToolInventories(() => clock.now());
+  const results: SharedResults = {};
   const close = async (): Promise<void> => {
     await Promise.all([...threads].map((thread) => thread.close()));
   };
@@ -34,6 +40,8 @@ export function createHost(options: HostOptions = {}): Host {
       let release: (() => void) | undefined;
       const thread = openThread(merged, {
         verdicts,
+        toolCache,
+        results,
         ...(options.policy === undefined ? {} : { policy: options.policy }),
         onClosed: () => {
           threads.delete(thread);

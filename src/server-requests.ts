@@ -1,9 +1,10 @@
 /** Requests to one server other than tool calls: the same for a step, which pins them, and for a thread. */
-import type { ListOptions, RequestOptions, ServerRequests } from './api.ts';
+import type { ListOptions, ReadOptions, RequestOptions, ServerRequests } from './api.ts';
 import { checkName } from './check-arguments.ts';
 import { toJson } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 import { followPages } from './mcp/listing.ts';
+import { PagesLife } from './remembered-results.ts';
 
 /** Sends one request to a server; resolves with its result. */
 export type SendRequest = (
@@ -22,6 +23,17 @@ export abstract class ServerRequester implements ServerRequests {
     params: JsonObject,
     options?: RequestOptions,
   ): Promise<JsonObject>;
+
+  /** Gives what was kept of an earlier result, or sends and keeps it. */
+  protected cached(
+    _server: string,
+    _method: string,
+    _params: JsonObject,
+    _options: ReadOptions,
+    send: () => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    return send();
+  }
 
   /** Runs several requests that must go to the same runtime. */
   protected together<TResult>(
@@ -47,9 +59,11 @@ export abstract class ServerRequester implements ServerRequests {
     return this.#list(server, 'prompts/list', 'prompts', options);
   }
 
-  async readResource(server: string, uri: string, options?: RequestOptions): Promise<JsonObject> {
+  async readResource(server: string, uri: string, options: ReadOptions = {}): Promise<JsonObject> {
     checkName(uri, 'the uri of a resource');
-    return this.request(server, 'resources/read', { uri }, options);
+    return this.cached(server, 'resources/read', { uri }, options, () =>
+      this.request(server, 'resources/read', { uri }, options),
+    );
   }
 
   async getPrompt(
@@ -73,9 +87,21 @@ export abstract class ServerRequester implements ServerRequests {
 
   async #list(server: string, method: string, key: string, options: ListOptions = {}): Promise<JsonObject> {
     const { cursor, all, ...rest } = options;
-    if (all !== true) return this.request(server, method, cursor === undefined ? {} : { cursor }, rest);
+    const params = cursor === undefined ? {} : { cursor };
+    if (all !== true)
+      return this.cached(server, method, params, rest, () => this.request(server, method, params, rest));
+    return this.cached(server, method, { all: true }, rest, () => this.#listAll(server, method, key, rest));
+  }
+
+  /** All pages as one, which counts as long as the first of them that is old. */
+  async #listAll(server: string, method: string, key: string, options: RequestOptions): Promise<JsonObject> {
+    const life = new PagesLife();
     const follow = (request: SendRequest): Promise<readonly unknown[]> =>
-      followPages((page) => request(server, page.method, page.params ?? {}, rest), { server, method, key });
-    return { [key]: toJson(await this.together(follow, rest)) };
+      followPages(async (page) => life.of(await request(server, page.method, page.params ?? {}, options)), {
+        server,
+        method,
+        key,
+      });
+    return { [key]: toJson(await this.together(follow, options)), ...life.all() };
   }
 }

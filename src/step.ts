@@ -21,6 +21,7 @@ import type { JsonObject } from './domain/json.ts';
 import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
 import type { ToolInfo, ToolResult } from './domain/tool.ts';
 import type { ToolRoute, ToolView } from './mcp/tool-view.ts';
+import { throughCache } from './remembered-results.ts';
 import { ServerRequester } from './server-requests.ts';
 import type { StepWorld } from './thread-world.ts';
 
@@ -132,6 +133,18 @@ class PinnedStep extends ServerRequester implements Step {
     if (mode !== 'approve' && needsApproval(mode, route.info.annotations))
       input.approval = effects.questions.approval(input, args, route.info, mode);
     return toolResult(this.#start(input, planned, route, options));
+  }
+
+  protected override cached(
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions,
+    send: () => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    this.#checkOpen();
+    const { effects, generation } = this.#parts;
+    return throughCache(effects, generation, { server, method, params, options, send });
   }
 
   protected async request(

@@ -8,7 +8,6 @@ import type {
   Publication,
   ReadyOptions,
   ReplaceOptions,
-  RequestOptions,
   Root,
   RuntimeServers,
   Step,
@@ -19,12 +18,14 @@ import { createEffects } from './actors/effects.ts';
 import type { Effects } from './actors/effects.ts';
 import type { VerdictCache } from './actors/link-actor.ts';
 import { provideThread } from './actors/provide.ts';
+import type { SharedResults } from './actors/results-cache.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { checkClock, checkLimits, checkPolicy, checkRoots, sandboxStateOf } from './check-arguments.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { checkReplacement, checkWait } from './check-requests.ts';
 import { checkBesideServers, checkServers } from './check-servers.ts';
+import { cachedToolsOf } from './cached-tools.ts';
 import { systemClock } from './clock.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { defaults } from './domain/config.ts';
@@ -33,28 +34,32 @@ import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts'
 import { HoldfastError, messageOf } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
+import type { ToolCache } from './domain/tool-cache.ts';
 import { followCatalog } from './follow-catalog.ts';
 import type { FollowedCatalog } from './follow-catalog.ts';
 import { createInspectorBridge } from './inspector/bridge.ts';
 import { openLink } from './mcp/open-link.ts';
 import type { ToolView } from './mcp/tool-view.ts';
 import { actorOf } from './machines/actor-of.ts';
+import type { CallInput } from './machines/call-context.ts';
 import { isRouter, isStep } from './machines/refs.ts';
 import { outcomeOf } from './machines/router.ts';
 import type { RouterActorRef } from './machines/router.ts';
-import { runtimeId, stepSystemId } from './machines/thread.ts';
+import { stepSystemId } from './machines/thread.ts';
 import type { ThreadActorRef } from './machines/thread.ts';
 import { checkServersGivenOnce, firstServers, ServerProjection } from './server-projection.ts';
-import { ServerRequester } from './server-requests.ts';
-import type { SendRequest } from './server-requests.ts';
+import { CurrentRequester } from './resource-requests.ts';
 import { restartServer } from './restart-server.ts';
-import { createStep, endStep, newCall, plannedServer, requestInput } from './step.ts';
+import { createStep, endStep } from './step.ts';
 import type { StepWorld, World } from './thread-world.ts';
 import { abortedError, waitReady } from './wait-ready.ts';
 
 /** What a host shares with its threads. */
 export interface SharedParts {
   readonly verdicts: VerdictCache;
+  readonly toolCache?: ToolCache;
+  /** The public results of the host. */
+  readonly results?: SharedResults;
   /** The policy a thread's own goes over. */
   readonly policy?: Policy;
   /** Called once the thread is closed. */
@@ -68,7 +73,7 @@ export function openThread(options: ThreadOptions, shared: SharedParts): Thread 
   return new LiveThread(options, shared);
 }
 
-class LiveThread extends ServerRequester implements Thread {
+class LiveThread extends CurrentRequester implements Thread {
   readonly id: string;
   readonly events$: Thread['events$'];
   readonly elicitations$: Thread['elicitations$'];
@@ -83,7 +88,6 @@ class LiveThread extends ServerRequester implements Thread {
   #world: Promise<World> | undefined;
   #generations = 0;
   #steps = 0;
-  #calls = 0;
   #tickets = 0;
   #isClosing = false;
 
@@ -114,6 +118,8 @@ class LiveThread extends ServerRequester implements Thread {
       thread: this.id,
       ...(options.approvals === undefined ? {} : { memory: options.approvals }),
       verdicts: shared.verdicts,
+      ...cachedToolsOf(options, shared.toolCache),
+      ...(shared.results === undefined ? {} : { sharedResults: shared.results }),
       openLink,
     });
     const { facts, questions, redactor } = this.#effects;
@@ -170,6 +176,10 @@ class LiveThread extends ServerRequester implements Thread {
     });
   }
 
+  protected get effects(): Effects {
+    return this.#effects;
+  }
+
   async ready(options: ReadyOptions = {}): Promise<void> {
     checkWait(options, 'ready');
     if (this.#isClosing) throw closedError();
@@ -210,7 +220,7 @@ class LiveThread extends ServerRequester implements Thread {
       approvalFallback: 'approve',
       ...(sandboxState === undefined ? {} : { sandboxState }),
       calls,
-      nextCallId: () => this.#nextCallId(),
+      nextCallId: () => this.nextCallId(),
       isClosed: () => this.#isClosing,
       end,
     });
@@ -247,7 +257,7 @@ class LiveThread extends ServerRequester implements Thread {
         new module.World({
           effects: this.#effects,
           projection: this.#projection,
-          requester: (of) => (server, method, params, given) => this.#requestOf(of, server, method, params, given ?? {}),
+          requester: (of) => (server, method, params, given) => this.requestOf(of, server, method, params, given ?? {}),
           keep: (state) => {
             this.#effects.worldState = state;
           },
@@ -321,58 +331,8 @@ class LiveThread extends ServerRequester implements Thread {
     return outcome;
   }
 
-  protected async request(
-    server: string,
-    method: string,
-    params: JsonObject,
-    options: RequestOptions = {},
-  ): Promise<JsonObject> {
-    checkWait(options, method);
-    await this.#whenReady(options);
-    return this.#requestOf(this.#effects.publications.current, server, method, params, options);
-  }
-
-  /** Several requests that belong together go to one runtime, which they hold until the last is answered. */
-  protected override async together<TResult>(
-    run: (request: SendRequest) => Promise<TResult>,
-    options: RequestOptions,
-  ): Promise<TResult> {
-    await this.#whenReady(options);
-    const generation = this.#effects.publications.current;
-    const id = this.#nextCallId();
-    this.#effects.lookUp(runtimeId(generation))?.send({ type: 'runtime.hold', id, kind: 'request' });
-    try {
-      return await run((server, method, params, given = {}) =>
-        this.#requestOf(generation, server, method, params, given),
-      );
-    } finally {
-      this.#effects.lookUp(runtimeId(generation))?.send({ type: 'runtime.release', id });
-    }
-  }
-
-  async #whenReady({ signal }: RequestOptions): Promise<void> {
-    if (this.#effects.publications.current === 0 || this.#isClosing)
-      await this.ready(signal === undefined ? {} : { signal });
-  }
-
-  async #requestOf(
-    generation: number,
-    server: string,
-    method: string,
-    params: JsonObject,
-    options: RequestOptions,
-  ): Promise<JsonObject> {
-    if (this.#isClosing) throw closedError();
-    const planned = plannedServer(this.#effects, generation, server);
-    const input = requestInput(this.#nextCallId(), planned, generation, method, params, options);
-    return this.#effects.calls.start(newCall(input, planned, options), (given) => {
-      this.#root.send({ type: 'request.begin', input: given });
-    });
-  }
-
-  #nextCallId(): string {
-    this.#calls += 1;
-    return `call-${String(this.#calls)}`;
+  protected beginRequest(input: CallInput): void {
+    this.#root.send({ type: 'request.begin', input });
   }
 
   #whenDone(shared: SharedParts): Promise<void> {

@@ -33,6 +33,7 @@ import { checkResult } from './results.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 import { isUsable } from './servers.ts';
 import type { Signals } from './signals.ts';
+import { countEnd } from './connection-stats.ts';
 import { Sink, WatchedSink } from './sinks.ts';
 import type { Turns } from './turns.ts';
 
@@ -266,6 +267,7 @@ export class Calls {
       outcome: 'failed',
       failure: { code: 'internal', message: 'The call ended without an outcome.', retryable: false },
     };
+    countEnd(record.connection?.stats, context, ending, this.#ports.clock.now());
     if (ending.outcome === 'completed') {
       this.#tellEnd(context.input, 'completed', { isError: ending.result['isError'] === true });
       record.resolve(ending.result);

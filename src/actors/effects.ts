@@ -23,8 +23,12 @@ import type { Facts } from './facts.ts';
 import type { VerdictCache } from './link-actor.ts';
 import { Publications } from './publications.ts';
 import { Questions } from './questions.ts';
+import type { CachedToolsPorts } from './known-tools.ts';
+import { ResultsCache } from './results-cache.ts';
+import type { SharedResults } from './results-cache.ts';
 import { Servers } from './servers.ts';
 import { createSignals } from './signals.ts';
+import { Subscriptions } from './subscriptions.ts';
 import { createTurns } from './turns.ts';
 
 import type { LiveConnection } from './servers.ts';
@@ -41,6 +45,8 @@ import { beginTask } from './task-slot.ts';
   readonly thread?: string;
   readonly memory?: ApprovalMemory;
   readonly verdicts: VerdictCache;
+  readonly cachedTools?: CachedToolsPorts;
+  readonly sharedResults?: SharedResults;
   readonly openLink: OpenLink;
 }
 
@@ -53,6 +59,8 @@ export interface Effects {
   readonly calls: Calls;
   readonly questions: Questions;
   readonly approvals: Approvals;
+  readonly subscriptions: Subscriptions;
+  readonly results: ResultsCache;
   /** Who decides for the person; replaced whole. */
   authority: Authority;
   readonly publications: Publications;
@@ -120,6 +128,7 @@ export function createEffects(options: EffectsOptions): Effects {
     },
     now: () => clock.now(),
     maxToolNameLength: limits.maxToolNameLength ?? defaults.maxToolNameLength,
+    ...(options.cachedTools === undefined ? {} : { cachedTools: options.cachedTools }),
     believesFiles: (server) => filesFor(effects, server) !== undefined,
   });
   const turns = createTurns({
@@ -170,6 +179,8 @@ export function createEffects(options: EffectsOptions): Effects {
     worldState: {},
     fileContent: options.fileContent,
     approvals,
+    subscriptions: new Subscriptions({ servers, publications, facts }),
+    results: new ResultsCache(options.sharedResults ?? {}, () => clock.now()),
     signIns: undefined,
     authorizerOf: async (connection) => {
       const made = await authorizerOf(connection, { clock, redactor, facts, host: options.authorization ?? {} });

@@ -18,6 +18,8 @@ import type { Facts } from './facts.ts';
 import type { Publications } from './publications.ts';
 import type { Questions } from './questions.ts';
 import type { LiveConnection, Servers } from './servers.ts';
+import type { ResultsCache } from './results-cache.ts';
+import type { Subscriptions } from './subscriptions.ts';
 import type { SignIns } from './sign-ins.ts';
 
 /** Remembers which era a server spoke, so that its next start needs no probe (ER-1). */
@@ -31,6 +33,8 @@ export interface LinkPorts {
   readonly facts: Facts;
   readonly redactor: Redactor;
   readonly servers: Servers;
+  readonly subscriptions: Subscriptions;
+  readonly results: ResultsCache;
   readonly questions: Questions;
   readonly calls: Pick<Calls, 'whenIdle' | 'hearTask'>;
   readonly publications: Pick<Publications, 'isClosed'>;
@@ -125,6 +129,7 @@ class LinkAttempt {
   async run(before: Promise<void>): Promise<void> {
     await before;
     if (this.#isStopped) return;
+    const ticket = this.#ports.servers.beginInventory();
     try {
       this.#link = await this.#open();
     } catch (error) {
@@ -136,7 +141,7 @@ class LinkAttempt {
       });
       return;
     }
-    this.#opened(this.#link);
+    this.#opened(this.#link, ticket);
     await this.#stopped;
     await (this.#closed ?? this.#end(this.#link));
   }
@@ -158,12 +163,14 @@ class LinkAttempt {
     });
   }
 
-  #opened(link: Link): void {
+  #opened(link: Link, ticket: number): void {
     if (this.#isStopped) return;
     const connection = this.#connection;
     connection.link = link;
-    this.#ports.servers.noteInventory(connection, link.inventory);
+    if (connection.stats.noteOpened()) this.#ports.results.reopened(connection);
+    this.#ports.servers.noteInventory(connection, link.inventory, ticket);
     this.#tell({ type: 'link.opened', facts: this.#factsOf(link, link.inventory), at: this.#ports.clock.now() });
+    this.#ports.subscriptions.opened(connection);
   }
 
   /** What is gone takes nothing new; what was sent on it is let finish beside its successor (RT-10). */
@@ -180,6 +187,7 @@ class LinkAttempt {
   }
 
   async #close(link: Link): Promise<void> {
+    this.#connection.stats.noteGone(link.stats);
     try {
       await link.close();
     } catch (error) {
@@ -204,10 +212,12 @@ class LinkAttempt {
         questions.withdrawn(connection, id);
       },
       onListChanged: (kind) => {
+        this.#ports.results.listChanged(connection, kind);
         if (kind === 'tools') this.#listingChanged();
       },
       onResourceUpdated: (uri) => {
-        facts.tell({ type: 'resource.updated', server, uri });
+        this.#ports.results.updated(connection, uri);
+        this.#ports.subscriptions.updated(connection, uri);
       },
       onLog: (level, data, logger) => {
         facts.tell({ type: 'server.logged', server, level, data, ...(logger === undefined ? {} : { logger }) });
@@ -261,9 +271,10 @@ class LinkAttempt {
     this.#isListing = true;
     while (this.#listAgain && !this.#isStopped) {
       this.#listAgain = false;
+      const ticket = this.#ports.servers.beginInventory();
       const inventory = await link.list(this.#controller.signal);
       if (connection.link !== link) break;
-      this.#ports.servers.noteInventory(connection, inventory);
+      this.#ports.servers.noteInventory(connection, inventory, ticket);
       this.#tell({ type: 'link.listed', toolCount: connection.tools.length, failure: inventory.failure ?? null });
       if (inventory.failure === undefined) this.#ports.facts.tell({ type: 'tools.changed', server: connection.server });
     }

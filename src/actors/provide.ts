@@ -50,6 +50,7 @@ function fillThread(): typeof threadMachine {
         effects.facts.tell({ type: 'runtime.published', generation });
         tellMisconfigured(effects, generation);
         effects.publications.published(generation, replaced);
+        effects.subscriptions.published();
       },
       dropCandidate: ({ system }, { generation }) => {
         effectsOf(system).publications.superseded(generation);
@@ -85,7 +86,9 @@ function provideElicitation(): typeof elicitationMachine {
     },
     actions: {
       register: ({ context, system }) => {
-        effectsOf(system).questions.register(context);
+        const { questions, servers } = effectsOf(system);
+        questions.register(context);
+        servers.noteQuestion(context.elicitation.generation, context.elicitation.server);
       },
       show: ({ context, system }) => {
         effectsOf(system).questions.show(context);

@@ -13,10 +13,12 @@ import type { ServerProvenance } from '../domain/catalog.ts';
 import type { MisconfiguredServer, ServerConfig } from '../domain/config.ts';
 import type { Place } from '../domain/environment.ts';
 import type { Failure } from '../domain/errors.ts';
-import { frozenCopy } from '../domain/frozen.ts';
-import type { Inventory, Link } from '../domain/link.ts';
+import type { DroppedTool, Inventory, Link } from '../domain/link.ts';
 import type { ServerState } from '../domain/snapshot.ts';
 import type { ListedTool } from '../domain/tool.ts';
+import { rememberTools, rememberedTools, shownTools, takeInventory } from './known-tools.ts';
+import type { CachedToolsPorts } from './known-tools.ts';
+import { ConnectionStats } from './connection-stats.ts';
 import { toolView } from '../mcp/tool-view.ts';
 import type { ToolView } from '../mcp/tool-view.ts';
 import type { ConnectionInput } from '../machines/connection.ts';
@@ -72,6 +74,13 @@ export interface LiveConnection {
   link: Link | undefined;
   /** The last known tools; kept while it reconnects (RT-7). */
   tools: readonly ListedTool[];
+  /** Listed and unusable, of the same listing. */
+  dropped: readonly DroppedTool[];
+  /** What the host remembers of its tools, while it has not answered itself. */
+  cached: readonly ListedTool[] | undefined;
+  readonly stats: ConnectionStats;
+  /** Grows with whatever may make a result of it old (SPEC RE-2). */
+  revision: number;
   /** Settles when the link that was last opened, or is being opened, is gone. */
   gone: Promise<void>;
   /**
@@ -94,6 +103,7 @@ export interface ServersPorts {
   close(connection: LiveConnection): void;
   now(): number;
   readonly maxToolNameLength: number;
+  readonly cachedTools?: CachedToolsPorts;
   /** Whether what a server declares of files is believed now, and there is somebody to give them. */
   believesFiles(server: string): boolean;
 }
@@ -145,12 +155,13 @@ export class Servers {
       if (planned.config.enabled === false) continue;
       const connection = this.#attach(planned, generation);
       const required = planned.config.required ?? false;
+      const isKnown = !required && current === 0 && this.#beginsFromCache(connection);
       const successor = isUsable(this.#plans.get(current)?.servers.get(planned.server)?.connection);
       began.push({
         server: planned.server,
         required,
         awaited: required || successor,
-        ...startOf(connection, required),
+        ...(isKnown ? { state: 'ready' } : startOf(connection, required)),
       });
     }
     for (const [server, failure] of Object.entries(plan.misconfigured))
@@ -203,14 +214,14 @@ export class Servers {
   view(generation: number): ToolView {
     const plan = this.#plans.get(generation);
     const sources = [...(plan?.servers.values() ?? [])].flatMap(({ server, config, provenance, connection }) =>
-      connection === undefined || connection.tools.length === 0
+      connection === undefined || shownTools(connection).length === 0
         ? []
         : [
             {
               server,
               config,
               provenance,
-              tools: connection.tools,
+              tools: shownTools(connection),
               origin: connection.origin,
               files: this.#ports.believesFiles(server),
             },
@@ -219,9 +230,24 @@ export class Servers {
     return toolView(sources, { maxToolNameLength: this.#ports.maxToolNameLength });
   }
 
-  /** Takes a listing: its tools if it could be had whole, else the ones known before. */
-  noteInventory(connection: LiveConnection, inventory: Inventory): void {
-    if (inventory.failure === undefined) connection.tools = frozenCopy(inventory.tools);
+  /** Takes a listing: its tools if it could be had whole, else the ones known before. `ticket` is that of its fetch. */
+  noteInventory(connection: LiveConnection, inventory: Inventory, ticket: number): void {
+    takeInventory(connection, inventory);
+    if (inventory.failure === undefined) rememberTools(this.#ports.cachedTools, connection, ticket);
+  }
+
+  /** A listing begins; gives its ticket. */
+  beginInventory(): number {
+    return this.#ports.cachedTools?.cache.begin() ?? 0;
+  }
+
+  /** A question was put for a server of a runtime. */
+  noteQuestion(generation: number, server: string): void {
+    this.resolve(generation, server)?.connection?.stats.noteQuestion();
+  }
+
+  #beginsFromCache({ state, cached }: LiveConnection): boolean {
+    return state === 'starting' && cached !== undefined && this.#ports.cachedTools?.mode === 'immediate';
   }
 
   #attach(planned: PlannedServer, generation: number): LiveConnection {
@@ -259,6 +285,10 @@ export class Servers {
       failure: undefined,
       link: undefined,
       tools: [],
+      dropped: [],
+      cached: rememberedTools(this.#ports.cachedTools, identity, config),
+      stats: new ConnectionStats(),
+      revision: 0,
       gone: Promise.resolve(),
       drains: false,
       draining: Promise.resolve(),

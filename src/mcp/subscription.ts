@@ -47,9 +47,12 @@ export class ListenStream {
     this.#options = options;
   }
 
-  /** Opens the stream in the background, unless the server advertises no list changes. */
+  /** Opens the stream in the background, unless the server advertises no list changes. It is asked for before this returns. */
   start(): void {
-    if (this.#kinds().length > 0) void this.#openAgain();
+    if (this.#kinds().length === 0) return;
+    const opened = this.#open();
+    this.#running = opened.catch(() => undefined);
+    void this.#tellOf(opened);
   }
 
   /**
@@ -150,14 +153,15 @@ export class ListenStream {
     if (this.#stop.signal.aborted) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      void this.#openAgain();
+      void this.#tellOf(this.#change());
     }, this.#delayMs);
     this.#delayMs = Math.min(this.#delayMs * 2, backoffMs.longest);
   }
 
-  async #openAgain(): Promise<void> {
+  /** Warns of a stream that could not be opened for nobody in particular. */
+  async #tellOf(opened: Promise<void>): Promise<void> {
     try {
-      await this.#change();
+      await opened;
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const said = `Expected to subscribe to list changes, got ${messageOf(error)}. It is tried again.`;

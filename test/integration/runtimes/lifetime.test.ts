@@ -177,7 +177,7 @@ test('RT-2 all pages of one listing come from the runtime it began on', async ()
       if (!isFirst) held.at(-1)?.();
       return true;
     },
-    { tools: [] },
+    { tools: [], capabilities: { tools: {}, prompts: {} } },
   );
   await using young = await startPeer('in memory', { era: 'legacy' });
   await using thread = createThread({ servers: { a: { ...old.config, protocol: 'legacy' } } });

@@ -1,0 +1,112 @@
+/**
+ * The resources a thread wants to hear of, by server name (SPEC CN-5).
+ *
+ * Owns what is wanted; what is in force is the links' own knowledge. Receives: links that open, runtimes that are published.
+ *
+ * - U1 the connection the current runtime has for a server is the one that is asked; another of that name is asked no more.
+ * - U2 what was established again is told as updated once: nobody knows what changed meanwhile.
+ */
+import type { Link } from '../domain/link.ts';
+import type { Facts } from './facts.ts';
+import type { Publications } from './publications.ts';
+import type { LiveConnection, Servers } from './servers.ts';
+
+export interface SubscriptionsPorts {
+  readonly servers: Pick<Servers, 'resolve' | 'connections'>;
+  readonly publications: Pick<Publications, 'current'>;
+  readonly facts: Pick<Facts, 'tell' | 'warn'>;
+}
+
+export class Subscriptions {
+  readonly #ports: SubscriptionsPorts;
+  readonly #wanted = new Map<string, Set<string>>();
+  /** Being asked for now, by link. */
+  readonly #asked = new WeakMap<Link, Set<string>>();
+
+  constructor(ports: SubscriptionsPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether the updates of a resource are heard now. */
+  isInForce(server: string, uri: string): boolean {
+    return this.#wanted.get(server)?.has(uri) === true && this.#linkOf(server)?.subscribed?.has(uri) === true;
+  }
+
+  /** Notes a subscription its server has accepted. */
+  add(server: string, uri: string): void {
+    const uris = this.#wanted.get(server) ?? new Set();
+    this.#wanted.set(server, uris.add(uri));
+    this.#settle(server);
+  }
+
+  /** Forgets a subscription; tells whether the server has to hear of it. */
+  remove(server: string, uri: string): boolean {
+    const uris = this.#wanted.get(server);
+    if (uris?.delete(uri) === true && uris.size === 0) this.#wanted.delete(server);
+    return this.#linkOf(server)?.subscribed?.has(uri) === true;
+  }
+
+  /** A link has opened, for the first time or again. */
+  opened({ server }: LiveConnection): void {
+    if (this.#wanted.has(server)) this.#settle(server);
+  }
+
+  /** Another runtime is current: the same name may be another connection now. */
+  published(): void {
+    for (const server of this.#wanted.keys()) this.#settle(server);
+  }
+
+  /** An update came: told unless the current runtime has another connection for that server. */
+  updated(connection: LiveConnection, uri: string): void {
+    const { server } = connection;
+    const current = this.#currentOf(server);
+    if (current !== undefined && current !== connection) return;
+    this.#ports.facts.tell({ type: 'resource.updated', server, uri });
+  }
+
+  #settle(server: string): void {
+    const wanted = this.#wanted.get(server) ?? new Set<string>();
+    const current = this.#currentOf(server);
+    for (const connection of this.#ports.servers.connections) {
+      if (connection.server !== server || connection.link?.subscribed === undefined) continue;
+      const { subscribed } = connection.link;
+      if (connection !== current)
+        for (const uri of subscribed) this.#ask(connection, connection.link, 'resources/unsubscribe', uri);
+      else
+        for (const uri of wanted)
+          if (!subscribed.has(uri)) this.#ask(connection, connection.link, 'resources/subscribe', uri);
+    }
+  }
+
+  #ask(connection: LiveConnection, link: Link, method: string, uri: string): void {
+    const { facts } = this.#ports;
+    const asked = this.#asked.get(link) ?? new Set();
+    const key = `${method} ${uri}`;
+    if (asked.has(key)) return;
+    this.#asked.set(link, asked.add(key));
+    link.send(
+      { method, params: { uri } },
+      {
+        onResult: () => {
+          asked.delete(key);
+          if (method === 'resources/subscribe') this.updated(connection, uri);
+        },
+        onFailure: ({ failure }) => {
+          asked.delete(key);
+          if (connection.link !== link || method !== 'resources/subscribe') return;
+          const said = `Expected to subscribe to "${uri}" again, got: ${failure.message} Its updates are not told until the server is connected anew.`;
+          facts.warn('subscription_lost', said, connection.server);
+        },
+      },
+    );
+  }
+
+  #currentOf(server: string): LiveConnection | undefined {
+    const { servers, publications } = this.#ports;
+    return servers.resolve(publications.current, server)?.connection;
+  }
+
+  #linkOf(server: string): Link | undefined {
+    return this.#currentOf(server)?.link;
+  }
+}

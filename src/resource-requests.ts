@@ -1,0 +1,163 @@
+/** What a thread asks of servers outside its steps, and tells of them. What is rarely used is loaded by the first who does. */
+import type { ListOptions, ReadOptions, ReadyOptions, RequestOptions, ResourceClient } from './api.ts';
+import type { Effects } from './actors/effects.ts';
+import { closedError } from './actors/publications.ts';
+import { checkName } from './check-arguments.ts';
+import { checkWait } from './check-requests.ts';
+import type { JsonObject } from './domain/json.ts';
+import type { ThreadSnapshot } from './domain/snapshot.ts';
+import type { StatusOptions, ThreadStatus } from './domain/status.ts';
+import type { CallInput } from './machines/call-context.ts';
+import { runtimeId } from './machines/thread.ts';
+import { throughCache } from './remembered-results.ts';
+import { ServerRequester } from './server-requests.ts';
+import type { SendRequest } from './server-requests.ts';
+import { newCall, plannedServer, requestInput } from './step.ts';
+
+/** How several servers are asked at once, all of one runtime. */
+export interface Gathering {
+  readonly effects: Effects;
+  together<TResult>(run: (request: SendRequest) => Promise<TResult>, options: RequestOptions): Promise<TResult>;
+}
+
+let threads = 0;
+
+/** The requests of a thread, which go to its current runtime and hold it while they run. */
+export abstract class CurrentRequester extends ServerRequester {
+  protected abstract get effects(): Effects;
+  #resources: ResourceClient | undefined;
+
+  #calls = 0;
+
+  abstract ready(options?: ReadyOptions): Promise<void>;
+  abstract snapshot(): ThreadSnapshot;
+  /** Makes the actor of a request. */
+  protected abstract beginRequest(input: CallInput): void;
+
+  get resources(): ResourceClient {
+    this.#resources ??= this.#makeClient();
+    return this.#resources;
+  }
+
+  async subscribeResource(server: string, uri: string, options: RequestOptions = {}): Promise<void> {
+    checkName(uri, 'the uri of a resource');
+    checkWait(options, 'subscribeResource');
+    await this.whenReady(options);
+    const { subscriptions, publications } = this.effects;
+    plannedServer(this.effects, publications.current, server);
+    if (subscriptions.isInForce(server, uri)) return;
+    await this.request(server, 'resources/subscribe', { uri }, options);
+    subscriptions.add(server, uri);
+  }
+
+  async unsubscribeResource(server: string, uri: string, options: RequestOptions = {}): Promise<void> {
+    checkName(server, 'the name of a server');
+    checkName(uri, 'the uri of a resource');
+    checkWait(options, 'unsubscribeResource');
+    await this.whenReady(options);
+    // A server that is away has forgotten it, and is not asked again when it is back.
+    if (this.effects.subscriptions.remove(server, uri))
+      await this.request(server, 'resources/unsubscribe', { uri }, options);
+  }
+
+  async status(options: StatusOptions = {}): Promise<ThreadStatus> {
+    const { statusOf } = await import('./status.ts');
+    return statusOf(this.snapshot(), this.#gathering(), options);
+  }
+
+  protected async request(
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions = {},
+  ): Promise<JsonObject> {
+    checkWait(options, method);
+    await this.whenReady(options);
+    return this.requestOf(this.effects.publications.current, server, method, params, options);
+  }
+
+  /** Several requests that belong together go to one runtime, which they hold until the last is answered. */
+  protected override async together<TResult>(
+    run: (request: SendRequest) => Promise<TResult>,
+    options: RequestOptions,
+  ): Promise<TResult> {
+    await this.whenReady(options);
+    const { publications, lookUp } = this.effects;
+    const generation = publications.current;
+    const id = this.nextCallId();
+    lookUp(runtimeId(generation))?.send({ type: 'runtime.hold', id, kind: 'request' });
+    try {
+      return await run((server, method, params, given = {}) =>
+        this.requestOf(generation, server, method, params, given),
+      );
+    } finally {
+      lookUp(runtimeId(generation))?.send({ type: 'runtime.release', id });
+    }
+  }
+
+  /** Sends one request to a server of one runtime. */
+  protected async requestOf(
+    generation: number,
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions,
+  ): Promise<JsonObject> {
+    const { effects } = this;
+    if (effects.publications.isClosed) throw closedError();
+    const planned = plannedServer(effects, generation, server);
+    const input = requestInput(this.nextCallId(), planned, generation, method, params, options);
+    return effects.calls.start(newCall(input, planned, options), (given) => {
+      this.beginRequest(given);
+    });
+  }
+
+  protected nextCallId(): string {
+    this.#calls += 1;
+    return `call-${String(this.#calls)}`;
+  }
+
+  protected override cached(
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: ReadOptions,
+    send: () => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    const { effects } = this;
+    if (effects.publications.isClosed) return send();
+    return throughCache(effects, effects.publications.current, { server, method, params, options, send });
+  }
+
+  /** Resolves when a runtime is current and the thread is open. */
+  protected async whenReady({ signal }: RequestOptions): Promise<void> {
+    const { current, isClosed } = this.effects.publications;
+    if (current === 0 || isClosed) await this.ready(signal === undefined ? {} : { signal });
+  }
+
+  #gathering(): Gathering {
+    return { effects: this.effects, together: (run, options) => this.together(run, options) };
+  }
+
+  #makeClient(): ResourceClient {
+    threads += 1;
+    // No two threads of a process have the same key, and a text keeps nothing alive.
+    const prefix = `${String(process.pid)}.${String(threads)}`;
+    const { publications, servers } = this.effects;
+    const reader = () => import('./resource-client.ts');
+    return Object.freeze<ResourceClient>({
+      get cacheKey() {
+        return `${prefix}.${String(publications.current)}`;
+      },
+      has: (server) => servers.resolve(publications.current, server)?.connection !== undefined,
+      list: async (server: string, options?: ListOptions) =>
+        (await reader()).readPage('resources', server, await this.listResources(server, options)),
+      listTemplates: async (server: string, options?: ListOptions) =>
+        (await reader()).readPage('resourceTemplates', server, await this.listResourceTemplates(server, options)),
+      listAll: async (options) => (await reader()).listAll('resources', this.#gathering(), options),
+      listAllTemplates: async (options) => (await reader()).listAll('resourceTemplates', this.#gathering(), options),
+      read: async (server, uri, options) =>
+        (await reader()).readContents(await this.readResource(server, uri, options)),
+    });
+  }
+}
