@@ -283,7 +283,6 @@ export function requestInput(
   step?: string,
 ): NewCall['input'] {
   checkOptions(options, method);
-  checkName(planned.server, 'the name of a server');
   checkTimeout(options.timeoutMs);
   checkSignal(options.signal, method);
   return {
