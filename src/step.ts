@@ -128,8 +128,8 @@ class PinnedStep extends ServerRequester implements Step {
     if (options.callId !== undefined) input.request = options.callId;
     if (planned.config.maxPauseMs !== undefined) input.maxPauseMs = planned.config.maxPauseMs;
     if (sandboxState !== undefined) input.sandboxState = sandboxState;
-    const mode = approvalMode(effects.authority.policy, planned.config, tool, this.#parts.approvalFallback);
     if (route.asTask) input.asTask = true;
+    const mode = approvalMode(effects.authority.policy, planned.config, tool, this.#parts.approvalFallback);
     if (mode !== 'approve' && needsApproval(mode, route.info.annotations))
       input.approval = effects.questions.approval(input, args, route.info, mode);
     return toolResult(this.#start(input, planned, route, options));

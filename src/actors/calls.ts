@@ -36,8 +36,8 @@ import type { Signals } from './signals.ts';
 import { countEnd } from './connection-stats.ts';
 import { Sink, WatchedSink } from './sinks.ts';
 import type { Turns } from './turns.ts';
-
 import { whenUsable } from './when-usable.ts';
+
 export type { CallRecord, CallSender, NewCall } from './call-record.ts';
 
 export interface CallsPorts {
@@ -51,7 +51,6 @@ export interface CallsPorts {
   inputRequired(record: CallRecord, result: JsonObject): void;
   /** Reads a refusal that asks for a sign-in, and puts it to the call; gives the reason why it cannot. */
   authorizationRequired(record: CallRecord, data: unknown): Failure | undefined;
-  /** The session of a connection is gone. */
   /** Reads what a server says of the task it made of a call, and has it asked after. */
   becameTask(
     record: CallRecord,
@@ -61,6 +60,7 @@ export interface CallsPorts {
   wantsSignIn(record: CallRecord): boolean;
   /** Goes on when the sign-in a call waits for is done; false when it waits for none. */
   awaitsSignIn(record: CallRecord, goOn: () => void): boolean;
+  /** The session of a connection is gone. */
   sessionLost(connection: LiveConnection): void;
 }
 
@@ -102,10 +102,10 @@ export class Calls {
         timer: undefined,
         withdraw: undefined,
         unlisten: undefined,
-        questions: 0,
         sentAsTask: false,
         task: undefined,
         signIn: undefined,
+        questions: 0,
         resolve,
         reject,
       };
@@ -176,8 +176,8 @@ export class Calls {
       return;
     }
     record.connection = connection;
-    if (connection.link !== undefined && isUsable(connection)) this.#send(record, context, connection, connection.link);
     if (this.#ports.awaitsSignIn(record, () => this.sendRequest(context, self))) return;
+    if (connection.link !== undefined && isUsable(connection)) this.#send(record, context, connection, connection.link);
     else this.#sendWhenReady(record, context, connection);
   }
 
@@ -186,11 +186,10 @@ export class Calls {
     if (record === undefined) return;
     record.withdraw?.();
     if (record.key !== undefined) record.link?.cancel(record.key);
-    this.#offWire(record);
     record.task?.cancel();
+    this.#offWire(record);
   }
 
-  armTimeLimit(context: CallContext, self: CallSender): void {
   /** A call stays in flight as the task its server made of it: its questions are its own, and it is not sent again. */
   becameTask(record: CallRecord, task: CallTask): void {
     record.task = task;
@@ -223,6 +222,7 @@ export class Calls {
     else this.fail(record, end.failure);
   }
 
+  armTimeLimit(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
     const { clock } = this.#ports;
@@ -285,8 +285,8 @@ export class Calls {
 
   /** A result arrived for a record. */
   onResult(record: CallRecord, result: JsonObject): void {
-    this.#offWire(record);
     const { ref, key } = record;
+    this.#offWire(record);
     if (ref === undefined) return;
     const checked = checkResult(record.input.method, record.input.server, result, record.sentAsTask);
     switch (checked.kind) {
@@ -298,12 +298,12 @@ export class Calls {
       case 'inputRequired':
         this.#ports.inputRequired(record, result);
         return;
-      case 'bad':
-        this.#fail(record, checked.failure);
       case 'task':
         this.becameTask(record, loadingTask(checked.task));
         this.#ports.becameTask(record, { task: checked.task, style: checked.style, key });
         return;
+      case 'bad':
+        this.#fail(record, checked.failure);
     }
   }
 
@@ -338,6 +338,7 @@ export class Calls {
       });
       return;
     }
+    if (failure.code === 'auth_required' && this.#ports.wantsSignIn(record)) return;
     this.#fail(record, known);
   }
 
@@ -366,9 +367,9 @@ export class Calls {
     const sink = watched ? new WatchedSink(this, record) : new Sink(this, record);
     this.#inFlight.add(connection.id, record);
     record.wasSent = true;
+    record.sentAsTask = takesTask(context.input, link);
     record.key = link.send({ method: context.input.method, params: paramsOf(context, link, record.prepared) }, sink);
   }
-    record.sentAsTask = takesTask(context.input, link);
 
   /** Ends with the call, if that ends first. */
   async #prepare(record: CallRecord, context: CallContext, connection: LiveConnection): Promise<void> {
@@ -391,6 +392,7 @@ export class Calls {
       },
       gone: () => {
         record.withdraw = undefined;
+        if (connection.state === 'authRequired' && this.#ports.wantsSignIn(record)) return;
         this.#fail(record, unavailable(record, connection));
       },
     });
@@ -399,19 +401,19 @@ export class Calls {
   #offWire(record: CallRecord): void {
     if (record.key === undefined && record.task === undefined) return;
     record.key = undefined;
-    if (record.connection !== undefined) this.#inFlight.delete(record.connection.id, record);
-  }
     record.task?.end();
     record.task = undefined;
+    if (record.connection !== undefined) this.#inFlight.delete(record.connection.id, record);
+  }
 
-  #fail(record: CallRecord, failure: Failure): void {
-    const outcome = failure.outcome ?? failureOutcome(failure.code);
   /** The call ends with a failure. */
   fail(record: CallRecord, failure: Failure): void {
     this.#offWire(record);
     this.#fail(record, failure);
   }
 
+  #fail(record: CallRecord, failure: Failure): void {
+    const outcome = failure.outcome ?? failureOutcome(failure.code);
     record.ref?.send({ type: 'call.failed', outcome, failure: { ...failure, outcome } });
   }
 
@@ -425,8 +427,6 @@ export class Calls {
 /** JSON-RPC error code URLElicitationRequired. */
 const urlElicitationRequired = -32042;
 
-/** What ended before it was sent did not run, whatever ended it. */
-function knownEnding({ wasSent }: CallRecord, failure: Failure): Failure {
 /** Stands for a task while what asks after it is loaded. */
 function loadingTask({ taskId }: JsonObject): CallTask {
   return { id: typeof taskId === 'string' ? taskId : '', hear: nothing, cancel: nothing, end: nothing };
@@ -434,6 +434,8 @@ function loadingTask({ taskId }: JsonObject): CallTask {
 
 function nothing(): void {}
 
+/** What ended before it was sent did not run, whatever ended it. */
+function knownEnding({ wasSent }: CallRecord, failure: Failure): Failure {
   return failure.outcome === 'unknown' && !wasSent ? { ...failure, outcome: 'not-sent' } : failure;
 }
 

@@ -27,14 +27,14 @@ import type { CachedToolsPorts } from './known-tools.ts';
 import { ResultsCache } from './results-cache.ts';
 import type { SharedResults } from './results-cache.ts';
 import { Servers } from './servers.ts';
-import { createSignals } from './signals.ts';
-import { Subscriptions } from './subscriptions.ts';
-import { createTurns } from './turns.ts';
-
 import type { LiveConnection } from './servers.ts';
 import type { SignIns } from './sign-ins.ts';
-export interface EffectsOptions {
+import { createSignals } from './signals.ts';
+import { Subscriptions } from './subscriptions.ts';
 import { beginTask } from './task-slot.ts';
+import { createTurns } from './turns.ts';
+
+export interface EffectsOptions {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly policy: Policy;
@@ -48,13 +48,13 @@ import { beginTask } from './task-slot.ts';
   readonly cachedTools?: CachedToolsPorts;
   readonly sharedResults?: SharedResults;
   readonly openLink: OpenLink;
+  readonly authorization?: AuthorizationOptions;
 }
 
 export interface Effects {
   readonly clock: Clock;
   readonly facts: Facts;
   readonly redactor: Redactor;
-  readonly authorization?: AuthorizationOptions;
   readonly servers: Servers;
   readonly calls: Calls;
   readonly questions: Questions;
@@ -64,6 +64,9 @@ export interface Effects {
   /** Who decides for the person; replaced whole. */
   authority: Authority;
   readonly publications: Publications;
+  /** Loaded with the first server that can be signed in to. */
+  signIns: SignIns | undefined;
+  authorizerOf(connection: LiveConnection): Promise<Authorizer | undefined>;
   readonly openLink: OpenLink;
   readonly verdicts: VerdictCache;
   readonly offer: ClientOffer;
@@ -72,9 +75,6 @@ export interface Effects {
   /** Where `respond` finds the outcome the router or a responder gave for its ticket. */
   readonly outcomes: Map<number, RespondOutcome>;
   roots: readonly Root[];
-  /** Loaded with the first server that can be signed in to. */
-  signIns: SignIns | undefined;
-  authorizerOf(connection: LiveConnection): Promise<Authorizer | undefined>;
   /** What the last step was told of the world. */
   worldState: JsonObject;
   readonly fileContent: FileProvider | undefined;
@@ -146,6 +146,11 @@ export function createEffects(options: EffectsOptions): Effects {
       questions.inputRequired(record, result);
     },
     authorizationRequired: (record, data) => questions.authorizationRequired(record, data),
+    becameTask: (record, made) => {
+      void beginTask(effects, record, made);
+    },
+    wantsSignIn: (record) => effects.signIns?.wanted(record) ?? false,
+    awaitsSignIn: (record, goOn) => effects.signIns?.awaits(record, goOn) ?? false,
     sessionLost: (connection) => {
       connection.drains = true;
       send(connection.id, { type: 'connection.restart', at: clock.now() });
@@ -155,11 +160,6 @@ export function createEffects(options: EffectsOptions): Effects {
     thread: options.thread ?? '',
     memory: options.memory,
     warn: (code, message, server) => {
-    becameTask: (record, made) => {
-      void beginTask(effects, record, made);
-    },
-    wantsSignIn: (record) => effects.signIns?.wanted(record) ?? false,
-    awaitsSignIn: (record, goOn) => effects.signIns?.awaits(record, goOn) ?? false,
       facts.warn(code, message, server);
     },
   });
@@ -170,6 +170,12 @@ export function createEffects(options: EffectsOptions): Effects {
     servers,
     calls,
     publications,
+    signIns: undefined,
+    authorizerOf: async (connection) => {
+      const made = await authorizerOf(connection, { clock, redactor, facts, host: options.authorization ?? {} });
+      if (made !== undefined) effects.signIns ??= await signInsOf(effects);
+      return made;
+    },
     openLink: options.openLink,
     verdicts: options.verdicts,
     offer: { sampling: options.sampling !== undefined, roots: true },
@@ -181,12 +187,6 @@ export function createEffects(options: EffectsOptions): Effects {
     approvals,
     subscriptions: new Subscriptions({ servers, publications, facts }),
     results: new ResultsCache(options.sharedResults ?? {}, () => clock.now()),
-    signIns: undefined,
-    authorizerOf: async (connection) => {
-      const made = await authorizerOf(connection, { clock, redactor, facts, host: options.authorization ?? {} });
-      if (made !== undefined) effects.signIns ??= await signInsOf(effects);
-      return made;
-    },
     authority: { policy: options.policy, reviewer: options.reviewer, sampling: options.sampling },
     get questions() {
       return questions;

@@ -19,8 +19,8 @@ import type { Publications } from './publications.ts';
 import type { Questions } from './questions.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 import type { ResultsCache } from './results-cache.ts';
-import type { Subscriptions } from './subscriptions.ts';
 import type { SignIns } from './sign-ins.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /** Remembers which era a server spoke, so that its next start needs no probe (ER-1). */
 export interface VerdictCache {
@@ -38,12 +38,12 @@ export interface LinkPorts {
   readonly questions: Questions;
   readonly calls: Pick<Calls, 'whenIdle' | 'hearTask'>;
   readonly publications: Pick<Publications, 'isClosed'>;
+  readonly signIns: Pick<SignIns, 'connectionGone'> | undefined;
+  authorizerOf(connection: LiveConnection): Promise<Authorizer | undefined>;
   readonly verdicts: VerdictCache;
   readonly openLink: OpenLink;
   readonly offer: ClientOffer;
   /** 0 to 1. */
-  readonly signIns: Pick<SignIns, 'connectionGone'> | undefined;
-  authorizerOf(connection: LiveConnection): Promise<Authorizer | undefined>;
   random(): number;
 }
 
@@ -75,13 +75,13 @@ export function closeLinkLogic(
   return fromPromise(async ({ input, system }) => {
     const { servers, publications, signIns } = portsOf(system);
     const connection = servers.connection(input.connection);
+    const isClosing = connection?.closing === true || publications.isClosed;
+    if (connection !== undefined && isClosing)
+      signIns?.connectionGone(connection, publications.isClosed ? 'the thread was closed' : 'its server was closed');
     await connection?.gone;
     if (isClosing) await connection?.draining;
   });
 }
-    const isClosing = connection?.closing === true || publications.isClosed;
-    if (connection !== undefined && isClosing)
-      signIns?.connectionGone(connection, publications.isClosed ? 'the thread was closed' : 'its server was closed');
 
 class LinkAttempt {
   readonly #ports: LinkPorts;
@@ -148,18 +148,18 @@ class LinkAttempt {
 
   async #open(): Promise<Link> {
     const { server, config, identity, place } = this.#connection;
+    const authorizer = await this.#ports.authorizerOf(this.#connection);
     const verdict = this.#ports.verdicts.get(identity);
     return this.#ports.openLink({
       server,
       config,
       ...(place === undefined ? {} : { place }),
-    const authorizer = await this.#ports.authorizerOf(this.#connection);
+      ...(authorizer === undefined ? {} : { authorizer }),
       offer: this.#ports.offer,
       signal: this.#controller.signal,
       timeoutMs: config.startTimeoutMs ?? defaults.startTimeoutMs,
       handlers: this.#handlers(),
       ...(verdict === undefined ? {} : { verdict }),
-      ...(authorizer === undefined ? {} : { authorizer }),
     });
   }
 
@@ -167,6 +167,7 @@ class LinkAttempt {
     if (this.#isStopped) return;
     const connection = this.#connection;
     connection.link = link;
+    connection.relist = () => this.#listingChanged();
     if (connection.stats.noteOpened()) this.#ports.results.reopened(connection);
     this.#ports.servers.noteInventory(connection, link.inventory, ticket);
     this.#tell({ type: 'link.opened', facts: this.#factsOf(link, link.inventory), at: this.#ports.clock.now() });
@@ -228,6 +229,9 @@ class LinkAttempt {
       onElicitationComplete: (id) => {
         questions.completed(connection, id);
       },
+      onTaskStatus: (task) => {
+        calls.hearTask(connection.id, task);
+      },
       onVerdict: (verdict) => {
         this.#ports.verdicts.set(connection.identity, verdict);
       },
@@ -239,9 +243,6 @@ class LinkAttempt {
       },
       onClosed: (failure) => {
         if (this.#isStopped) return;
-      onTaskStatus: (task) => {
-        calls.hearTask(connection.id, task);
-      },
         if (connection.link === this.#link) connection.link = undefined;
         questions.linkGone(connection, `its server went away: ${failure.message}`);
         this.#lost(failure);

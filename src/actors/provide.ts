@@ -148,18 +148,18 @@ function provideCall(elicitation: typeof elicitationMachine): typeof callMachine
         if (questions.length === 0) return;
         effectsOf(system).questions.cancelAll(questions, reason, expired, ending === null ? undefined : input.call);
       },
-      settleCall: ({ context, system }) => {
-        effectsOf(system).calls.settle(context);
-      },
       finishTask: ({ context, system }, end) => {
         effectsOf(system).calls.finishTask(context, end);
       },
+      settleCall: ({ context, system }) => {
+        effectsOf(system).calls.settle(context);
+      },
     },
   });
+  addTaskSlot(filled.implementations.actors);
   return withShortcuts(filled, callShortcuts);
 }
 
-  addTaskSlot(filled.implementations.actors);
 function provideStep(call: typeof callMachine): typeof stepMachine {
   return stepMachine.provide({
     actors: { calls: createFleet(call, { notify: false }) },

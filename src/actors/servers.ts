@@ -9,6 +9,7 @@
  * - V3 A connection that was told to close is never attached to: its server gets a new one.
  */
 import type { RuntimeServers } from '../api.ts';
+import type { Authorizer } from '../domain/authorization.ts';
 import type { ServerProvenance } from '../domain/catalog.ts';
 import type { MisconfiguredServer, ServerConfig } from '../domain/config.ts';
 import type { Place } from '../domain/environment.ts';
@@ -72,6 +73,10 @@ export interface LiveConnection {
   state: ServerState;
   failure: Failure | undefined;
   link: Link | undefined;
+  /** Who signs in to it, once its first link was begun. */
+  authorizer: Authorizer | undefined;
+  /** Lists its tools anew, over the link there is. */
+  relist: (() => void) | undefined;
   /** The last known tools; kept while it reconnects (RT-7). */
   tools: readonly ListedTool[];
   /** Listed and unusable, of the same listing. */
@@ -284,6 +289,8 @@ export class Servers {
       state: 'starting',
       failure: undefined,
       link: undefined,
+      authorizer: undefined,
+      relist: undefined,
       tools: [],
       dropped: [],
       cached: rememberedTools(this.#ports.cachedTools, identity, config),
