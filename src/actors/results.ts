@@ -3,6 +3,7 @@ import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import type { Failure } from '../domain/errors.ts';
 import { isJsonObject, isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { shapeFault } from './result-shapes.ts';
 import type { TaskStyle } from '../domain/task.ts';
 
 export type CheckedResult =
@@ -26,7 +27,7 @@ export function checkResult(method: string, server: string, result: JsonObject, 
     );
   }
   const complete = plain(result);
-  if (method !== 'tools/call') return { kind: 'complete', result: complete };
+  if (method !== 'tools/call') return checkOther(method, server, complete);
   const { content } = complete;
   if (content === undefined && complete['structuredContent'] !== undefined)
     return { kind: 'complete', result: { content: [], ...complete } };
@@ -35,6 +36,15 @@ export function checkResult(method: string, server: string, result: JsonObject, 
   return bad(
     'protocol_error',
     `Expected server "${server}" to return { content: [{ type, … }] }, got ${shapeOf(content)} as its content. This is a fault of the server.`,
+  );
+}
+
+function checkOther(method: string, server: string, result: JsonObject): CheckedResult {
+  const fault = shapeFault(method, result);
+  if (fault === undefined) return { kind: 'complete', result };
+  return bad(
+    'protocol_error',
+    `Expected server "${server}" to answer "${method}" with ${fault}, got a result without. This is a fault of the server.`,
   );
 }
 
