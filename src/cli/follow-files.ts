@@ -1,7 +1,7 @@
 /** `--watch`: the files a command was started with, as they change (SPEC CA-4). */
 import { isDeepStrictEqual } from 'node:util';
 import type { Policy, Publication, RuntimeServers } from '../index.ts';
-import { type ResolvedConfig, watchConfig } from '../config/index.ts';
+import { type CommandRunner, type ResolvedConfig, watchConfig } from '../config/index.ts';
 import { errorRecord } from './jsonl/error-record.ts';
 
 /** What following files needs of its command. */
@@ -10,21 +10,23 @@ export interface FollowPorts {
   /** Takes the policy of the files, whole; nothing when they have none. */
   readonly setPolicy: (policy: Policy | undefined) => void;
   readonly warn: (warning: { readonly code: string; readonly message: string; readonly server?: string }) => void;
+  /** Runs the commands of the files that were consented to. */
+  readonly runCommand: CommandRunner;
 }
 
 /** Replaces the runtime and the policy after each good change of the files of `config`, until the returned function is called. */
-export function followFiles(config: ResolvedConfig, { replace, setPolicy, warn }: FollowPorts): () => void {
+export function followFiles(config: ResolvedConfig, { replace, setPolicy, warn, runCommand }: FollowPorts): () => void {
   let isStopped = false;
   let last = config;
-  const replaceBy = async ({ servers, misconfigured, secrets }: ResolvedConfig): Promise<void> => {
+  const replaceBy = async ({ servers, misconfigured, provenance, secrets }: ResolvedConfig): Promise<void> => {
     try {
-      await replace({ servers, misconfigured, secrets });
+      await replace({ servers, misconfigured, provenance, secrets });
     } catch (error) {
       const { code, message } = errorRecord(error);
       if (!isStopped) warn({ code, message });
     }
   };
-  const subscription = watchConfig(config.files, { onWarning: warn }).subscribe({
+  const subscription = watchConfig(config.files, { onWarning: warn, runCommand }).subscribe({
     next: (next) => {
       if (isDeepStrictEqual(last, next)) return;
       for (const warning of next.warnings) warn(warning);

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 import { statSync } from 'node:fs';
 import { type ApprovalMode, HoldfastError, type Policy, type Root } from '../index.ts';
-import { findConfig, readConfig, type ResolvedConfig } from '../config/index.ts';
+import { type CommandRunner, findConfig, readConfig, type ResolvedConfig } from '../config/index.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A configuration, and what became of files that were found but could not be read. */
@@ -18,10 +18,15 @@ export interface LoadedConfig {
  *
  * @throws UsageError when a file that was named cannot be read: nothing should start on half of what was asked for.
  */
-export async function loadConfig(named: readonly string[], directory: string): Promise<LoadedConfig> {
+export async function loadConfig(
+  named: readonly string[],
+  directory: string,
+  runCommand: CommandRunner,
+): Promise<LoadedConfig> {
   if (named.length > 0) {
+    const files = named.map((file) => resolve(directory, file));
     try {
-      return { config: await readConfig(named.map((file) => resolve(directory, file))), unreadable: [] };
+      return { config: await readConfig(files, { runCommand }), unreadable: [] };
     } catch (error) {
       throw error instanceof HoldfastError ? new UsageError(error.message) : error;
     }
@@ -37,7 +42,7 @@ export async function loadConfig(named: readonly string[], directory: string): P
       unreadable.push(error);
     }
   }
-  return { config: await readConfig(readable), unreadable };
+  return { config: await readConfig(readable, { runCommand }), unreadable };
 }
 
 /** Puts the mode of the command line over the file's. */

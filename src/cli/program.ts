@@ -2,7 +2,10 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type ApprovalMode, approvalModes, type Thread, type ThreadOptions } from '../index.ts';
 import type { ResolvedConfig } from '../config/index.ts';
-import { type EndSignal, type HostCommandOptions, type HostIo, runHost } from './jsonl/host-command.ts';
+import { type Consent, createConsent } from './consent.ts';
+import { runDoctor } from './doctor/doctor-command.ts';
+import { type Ending, listenForEnd } from './ending.ts';
+import { type HostCommandOptions, type HostIo, runHost } from './jsonl/host-command.ts';
 import { type ImportCommandOptions, runImport } from './import-command.ts';
 import { loadConfig, rootsOf, withApproval } from './load-config.ts';
 import { type OneShot, runCall, runStatus, runTools } from './one-shot.ts';
@@ -27,6 +30,7 @@ interface CommonOptions {
   readonly root: readonly string[];
   readonly json?: boolean;
   readonly watch: boolean;
+  readonly allowCommands: boolean;
 }
 
 /** Runs one command line (without `node` and the script) and resolves with the exit code. Never rejects. */
@@ -86,6 +90,16 @@ function programOf(io: ProgramIo, terminal: Terminal, done: (code: number) => vo
     .action(async (_: unknown, command: Command) => once(command, runStatus));
 
   program
+    .command('doctor')
+    .description('Start every server, and say of each what is right, or how to mend it.')
+    .argument('[servers...]', 'only these')
+    .option('--json', 'print JSON')
+    .addOption(new Option('--timeout <ms>', 'how long each may take to start').argParser(wholeMs))
+    .action(async (servers: string[], _: unknown, command: Command) =>
+      done(await doctor(servers, command.optsWithGlobals(), io, terminal)),
+    );
+
+  program
     .command('import')
     .description('Show what configuration files of any tool have; without files, of the usual places of this machine.')
     .argument('[files...]', 'files of any known tool')
@@ -129,7 +143,15 @@ function withCommon(command: Command): Command {
         .default([], 'none')
         .argParser(collect),
     )
-    .option('--watch', 'follow the files as they change: for the shell and the host', false);
+    .option('--watch', 'follow the files as they change: for the shell and the host', false)
+    .option('--allow-commands', 'run the commands that files have for values and headers', false);
+}
+
+function wholeMs(value: string): number {
+  const ms = Number(value);
+  if (!/^\d+$/.test(value) || ms < 1 || ms > 2 ** 31 - 1)
+    throw new InvalidArgumentError('Expected whole milliseconds from 1 to 2147483647.');
+  return ms;
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {
@@ -141,15 +163,18 @@ async function open(
   options: CommonOptions,
   io: ProgramIo,
   terminal: Terminal,
+  { consent, signal }: { readonly consent: Consent; readonly signal: AbortSignal },
 ): Promise<{ readonly thread: Thread; readonly config: ResolvedConfig }> {
   const roots = rootsOf(options.root);
-  const { config, unreadable } = await loadConfig(options.config, io.directory);
+  const runCommand = consent.runner({ canAsk: true, signal });
+  const { config, unreadable } = await loadConfig(options.config, io.directory, runCommand);
   for (const error of unreadable) terminal.errors.write(`${describeError(error, terminal)}\n`);
-  const { servers, misconfigured, secrets, limits } = config;
+  const { servers, misconfigured, provenance, secrets, limits } = config;
   const policy = withApproval(config.policy, options.approval);
   const thread = io.createThread({
     servers,
     misconfigured,
+    provenance,
     secrets,
     ...(policy === undefined ? {} : { policy }),
     ...(limits === undefined ? {} : { limits }),
@@ -159,7 +184,14 @@ async function open(
 }
 
 async function shell(options: CommonOptions, io: ProgramIo, terminal: Terminal): Promise<number> {
-  const { thread, config } = await open(options, io, terminal);
+  const consent = createConsent({ terminal, isAllowed: options.allowCommands, env: io.env });
+  const ending = listenForEnd(io.onSignal, terminal);
+  const { thread, config } = await open(options, io, terminal, { consent, signal: ending.signal });
+  ending.stop();
+  if (ending.code !== undefined) {
+    await thread.close();
+    return ending.code;
+  }
   return runShell({
     thread,
     directory: io.directory,
@@ -168,8 +200,9 @@ async function shell(options: CommonOptions, io: ProgramIo, terminal: Terminal):
     version: io.version,
     watch: options.watch,
     ...(options.approval === undefined ? {} : { approval: options.approval }),
-    readFiles: async (files) => {
-      const read = await loadConfig(files.length === 0 ? options.config : files, io.directory);
+    consent,
+    readFiles: async (files, runCommand) => {
+      const read = await loadConfig(files.length === 0 ? options.config : files, io.directory, runCommand);
       // Nothing is replaced by half of what was asked for.
       for (const error of read.unreadable) throw error;
       return read.config;
@@ -184,28 +217,60 @@ async function oneShot(
   terminal: Terminal,
   run: (shot: OneShot) => Promise<number>,
 ): Promise<number> {
-  if (options.watch)
-    throw new UsageError('Expected "--watch" with the shell or the host, got it with another command.');
-  const { thread, config } = await open(options, io, terminal);
-  for (const warning of config.warnings) terminal.errors.write(`${terminal.paint('yellow', plain(warning.message))}\n`);
-  const controller = new AbortController();
-  const codes = {
-    SIGINT: exitCodes.interrupted,
-    SIGTERM: exitCodes.terminated,
-    SIGHUP: exitCodes.hangup,
-  } as const satisfies Record<EndSignal, number>;
-  const ended: { code?: number } = {};
-  const stop = io.onSignal((signal) => {
-    ended.code ??= codes[signal];
-    controller.abort(
-      signal === 'SIGINT' && terminal.isInteractive ? 'you pressed Ctrl-C' : `the command got ${signal}`,
-    );
+  refuseWatch(options);
+  const consent = createConsent({ terminal, isAllowed: options.allowCommands, env: io.env });
+  return untilEnded(io, terminal, async ({ signal }) => {
+    const { thread, config } = await open(options, io, terminal, { consent, signal });
+    try {
+      for (const warning of config.warnings)
+        terminal.errors.write(`${terminal.paint('yellow', plain(warning.message))}\n`);
+      return await run({ thread, terminal, json: options.json === true, signal });
+    } finally {
+      await thread.close({ reason: 'the command is done' });
+    }
   });
+}
+
+async function doctor(
+  servers: readonly string[],
+  options: CommonOptions & { readonly timeout?: number },
+  io: ProgramIo,
+  terminal: Terminal,
+): Promise<number> {
+  refuseWatch(options);
+  const { config, timeout } = options;
+  const { directory, env, createThread } = io;
+  const roots = rootsOf(options.root);
+  const consent = createConsent({ terminal, isAllowed: options.allowCommands, env });
+  return untilEnded(io, terminal, async ({ signal }) =>
+    runDoctor(
+      {
+        servers,
+        config,
+        roots,
+        json: options.json === true,
+        ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+      },
+      { directory, env, terminal, createThread, signal, runCommand: consent.runner({ canAsk: true, signal }) },
+    ),
+  );
+}
+
+/** The exit code of the work, or of the signal that came meanwhile. */
+async function untilEnded(
+  io: ProgramIo,
+  terminal: Terminal,
+  work: (ending: Ending) => Promise<number>,
+): Promise<number> {
+  const ending = listenForEnd(io.onSignal, terminal);
   try {
-    const code = await run({ thread, terminal, json: options.json === true, signal: controller.signal });
-    return ended.code ?? code;
+    const code = await work(ending);
+    return ending.code ?? code;
   } finally {
-    await thread.close({ reason: 'the command is done' });
-    stop();
+    ending.stop();
   }
+}
+
+function refuseWatch({ watch }: CommonOptions): void {
+  if (watch) throw new UsageError('Expected "--watch" with the shell or the host, got it with another command.');
 }

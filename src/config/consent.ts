@@ -14,43 +14,47 @@ export interface AskedCommand {
   readonly purpose: 'placeholder' | 'headers';
 }
 
-/** Runs a command and resolves with what it printed. A rejection leaves the server that needs it misconfigured. */
+/**
+ * Runs a command and resolves with what it printed. A rejection leaves the server that needs it misconfigured; with
+ * `not_approved` it says that nobody consented, and its message how to.
+ */
 export type CommandRunner = (asked: AskedCommand) => Promise<string>;
 
 /** What came of commands. */
 export interface RanCommands {
-  /** What those in placeholders printed, by command. */
-  readonly outputs: Readonly<Record<string, string>>;
+  /** What those in placeholders printed, by file and command. */
+  readonly outputs: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly headers: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly failures: ReadonlyMap<string, Failure>;
 }
 
 /** No command ran. */
-export const nothingRan: RanCommands = { outputs: {}, headers: new Map(), failures: new Map() };
+export const nothingRan: RanCommands = { outputs: new Map(), headers: new Map(), failures: new Map() };
 
 /** Names an entry in the maps of {@link RanCommands}. */
 export function entryKey({ name, source }: Pick<ReadEntry, 'name' | 'source'>): string {
   return `${source.file}\n${name}`;
 }
 
-/** Runs the commands the servers of some documents need, one after the other, each once. Never rejects. */
+/** Runs the commands the servers of some documents need, one after the other, each once a document. Never rejects. */
 export async function runAsked(sources: readonly SourceReading[], run: CommandRunner): Promise<RanCommands> {
-  const outputs = new Map<string, string | HoldfastError>();
+  const outputs = new Map<string, Map<string, string | HoldfastError>>();
   const headers = new Map<string, Readonly<Record<string, string>>>();
   const failures = new Map<string, Failure>();
   for (const entry of sources.flatMap((source) => source.entries)) {
     if (entry.config?.enabled === false) continue;
     for (const asked of askedBy(entry)) {
-      const output = outputs.get(asked.command) ?? (await runOne(asked, run));
-      outputs.set(asked.command, output);
+      const ofFile = outputs.get(asked.file) ?? new Map<string, string | HoldfastError>();
+      outputs.set(asked.file, ofFile);
+      const output = ofFile.get(asked.command) ?? (await runOne(asked, run));
+      ofFile.set(asked.command, output);
       const result = asked.purpose === 'headers' && typeof output === 'string' ? headersOf(asked, output) : output;
       if (result instanceof HoldfastError) failures.set(entryKey(entry), toFailure(result));
       else if (typeof result !== 'string') headers.set(entryKey(entry), result);
     }
   }
-  const texts = [...outputs].filter((output): output is [string, string] => typeof output[1] === 'string');
   return {
-    outputs: Object.fromEntries(texts.map(([command, text]) => [command, text.replace(/\r?\n$/, '')])),
+    outputs: new Map([...outputs].map(([file, ofFile]) => [file, textsOf(ofFile)])),
     headers,
     failures,
   };
@@ -63,10 +67,23 @@ export function withHeaders(config: ServerConfig, headers: Readonly<Record<strin
     : { ...config, headers: { ...config.headers, ...headers } };
 }
 
+function textsOf(outputs: ReadonlyMap<string, string | HoldfastError>): Readonly<Record<string, string>> {
+  const texts = [...outputs].flatMap(([command, output]) =>
+    typeof output === 'string' ? [[command, output.replace(/\r?\n$/, '')] as const] : [],
+  );
+  return Object.fromEntries(texts);
+}
+
 async function runOne(asked: AskedCommand, run: CommandRunner): Promise<string | HoldfastError> {
   try {
     return await run(asked);
   } catch (error) {
+    if (error instanceof HoldfastError && error.code === 'not_approved')
+      return new HoldfastError(
+        'server_misconfigured',
+        `Server "${asked.server}" in "${asked.file}": expected consent to run a command in it, got none. ${error.message}`,
+        { cause: error },
+      );
     return failed(asked, `expected a command in it to run, got: ${messageOf(error)}. Mend the command`, error);
   }
 }

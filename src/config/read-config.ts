@@ -9,6 +9,7 @@
 import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { ServerProvenance } from '../domain/catalog.ts';
 import type { Limits, MisconfiguredServer, Policy, ServerConfig } from '../domain/config.ts';
 import { HoldfastError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
@@ -42,6 +43,8 @@ export interface ResolvedConfig {
   readonly policy?: Policy;
   readonly limits?: Limits;
   readonly warnings: readonly ConfigWarning[];
+  /** Which file each server is in, those that cannot start included. */
+  readonly provenance: Readonly<Record<string, ServerProvenance>>;
   /** Fields that do nothing here, by server. */
   readonly unknown: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** The files read, absolute, in order. */
@@ -83,12 +86,16 @@ export async function readConfig(files: readonly string[], options: ReadConfigOp
   const documents = await Promise.all(paths.map((path) => readDocument(path)));
   const given = givenOf(options);
   const { runCommand } = options;
-  const read = (values: Given): readonly SourceReading[] => documents.map((document) => readSource(document, values));
-  let sources = read(given);
+  const read = ({ outputs }: RanCommands): readonly SourceReading[] =>
+    documents.map((document) => {
+      const commands = outputs.get(document.file);
+      return readSource(document, commands === undefined ? given : { ...given, commands });
+    });
+  let sources = read(nothingRan);
   let ran = nothingRan;
   if (runCommand !== undefined) {
     ran = await runAsked(sources, runCommand);
-    if (Object.keys(ran.outputs).length > 0) sources = read({ ...given, commands: ran.outputs });
+    if (ran.outputs.size > 0) sources = read(ran);
   }
   const collected = new ConfigCollector(ran);
   for (const source of sources) collected.add(source);
@@ -183,6 +190,9 @@ class ConfigCollector {
     return {
       servers: Object.fromEntries(servers),
       misconfigured: Object.fromEntries(misconfigured),
+      provenance: Object.fromEntries(
+        [...this.#entries].map(([name, { source }]) => [name, { source: 'config', file: source.file }]),
+      ),
       unknown: Object.fromEntries(unknown),
       secrets: [...secrets],
       ...(this.#policy === undefined ? {} : { policy: this.#policy }),
@@ -256,16 +266,16 @@ class ConfigCollector {
   }
 }
 
-/** Keys of a document, and of its sections, that nobody here knows. */
-function strangersOf(root: Readonly<Record<string, unknown>>, leftOut: readonly string[]): readonly string[] {
-  return [
-    ...leftOut,
 /** Nothing is published without it, whatever else is wrong with its entry. */
 function isRequired({ config, draft }: ReadEntry): boolean {
   if (config !== undefined) return config.required === true && config.enabled !== false;
   return draft?.fields.get('required') === true && draft.fields.get('enabled') !== false;
 }
 
+/** Keys of a document, and of its sections, that nobody here knows. */
+function strangersOf(root: Readonly<Record<string, unknown>>, leftOut: readonly string[]): readonly string[] {
+  return [
+    ...leftOut,
     ...[
       ...beyond(root['policy'], policySchema.shape, 'policy.'),
       ...beyond(root['limits'], limitsSchema.shape, 'limits.'),

@@ -273,7 +273,9 @@ function missingError(name: string, file: string, missing: readonly string[]): H
   const one = missing.length === 1;
   const hint = missing.some((each) => each.startsWith('cmd: '))
     ? 'A command in a placeholder runs only with consent: set a variable instead.'
-    : `Set ${one ? 'the variable' : 'the variables'}, or give a default with "\${NAME:-default}".`;
+    : missing.some((each) => each.startsWith('input:'))
+      ? 'Another tool asks for it: "holdfast import --output FILE" writes the same servers with variables to set.'
+      : `Set ${one ? 'the variable' : 'the variables'}, or give a default with "\${NAME:-default}".`;
   return new HoldfastError(
     'server_misconfigured',
     `Server "${name}" in "${file}": expected ${one ? 'a value' : 'values'} for ${quoted(missing)}, got none. ${hint}`,

@@ -7,6 +7,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ApprovalMode, Thread, ThreadOptions } from '../../index.ts';
 import { readConfig } from '../../config/index.ts';
+import { createConsent } from '../consent.ts';
+import { listenForEnd } from '../ending.ts';
 import { followFiles } from '../follow-files.ts';
 import { loadConfig, rootsOf, withApproval } from '../load-config.ts';
 import { exitCodes, UsageError } from '../usage-error.ts';
@@ -24,6 +26,7 @@ export interface HostCommandOptions {
   readonly store?: string;
   readonly thread?: string;
   readonly watch: boolean;
+  readonly allowCommands?: boolean;
 }
 
 /** A signal that ends the host. */
@@ -56,24 +59,29 @@ const flushTimeoutMs = 2_000;
 export async function runHost(options: HostCommandOptions, io: HostIo): Promise<number> {
   checkOptions(options);
   const roots = rootsOf(options.root);
-  const { config, unreadable } = await loadConfig(options.config, io.directory);
-  const { servers, misconfigured, secrets, limits } = config;
+  const ending = listenForEnd(io.onSignal, { isInteractive: false });
+  // Stdin and stdout are for lines: nobody can be asked.
+  const consent = createConsent({ isAllowed: options.allowCommands === true, env: process.env });
+  const runCommand = consent.runner({ canAsk: false, signal: ending.signal });
+  const { config, unreadable } = await loadConfig(options.config, io.directory, runCommand);
+  const { servers, misconfigured, provenance, secrets, limits } = config;
   const policy = withApproval(config.policy, options.approval);
   const thread = io.createThread({
     servers,
     misconfigured,
+    provenance,
     secrets,
     ...(policy === undefined ? {} : { policy }),
     ...(limits === undefined ? {} : { limits }),
     ...(roots.length === 0 ? {} : { roots }),
     ...(options.sampling ? { sampling: 'ask' as const } : {}),
   });
-  let exitCode: number = exitCodes.ok;
+  let exitCode: number = ending.code ?? exitCodes.ok;
   const writer = new LineWriter(io.stdout, {
     onBroken: () => void session.close('stdout is broken'),
     onDrain: () => io.stdin.resume(),
   });
-  const session = new Session({ thread, writer, readFiles: async (files) => readConfig(files) });
+  const session = new Session({ thread, writer, readFiles: async (files) => readConfig(files, { runCommand }) });
   for (const error of unreadable) session.warn({ code: error.code, message: error.message });
   for (const warning of config.warnings) session.warn(warning);
   const stopFollowing = options.watch
@@ -83,12 +91,14 @@ export async function runHost(options: HostCommandOptions, io: HostIo): Promise<
           thread.setPolicy(withApproval(given, options.approval) ?? {});
         },
         warn: (warning) => session.warn(warning),
+        runCommand,
       })
     : undefined;
   const stopListening = io.onSignal((signal) => {
     if (exitCode === exitCodes.ok) exitCode = signalCodes[signal];
     void session.close(`the host got ${signal}`);
   });
+  if (ending.code !== undefined) void session.close('a signal came before the start');
   feed(io.stdin, writer, session);
   try {
     await session.finished;
@@ -96,6 +106,7 @@ export async function runHost(options: HostCommandOptions, io: HostIo): Promise<
   } finally {
     stopFollowing?.();
     stopListening();
+    ending.stop();
     io.stdin.destroy();
   }
   return exitCode;

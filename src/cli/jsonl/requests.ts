@@ -227,6 +227,6 @@ async function readServers(files: readonly string[], context: RequestContext): P
         'Policy and limits hold for the whole thread: those of the new files are not used. Start another host for them.',
     });
   }
-  const { servers, misconfigured, secrets } = config;
-  return { servers, misconfigured, secrets };
+  const { servers, misconfigured, provenance, secrets } = config;
+  return { servers, misconfigured, provenance, secrets };
 }

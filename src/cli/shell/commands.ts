@@ -213,8 +213,8 @@ async function replace(rest: string, context: ShellContext): Promise<void> {
   if (config.files.length === 0)
     throw new UsageError('Expected a file, and there is no holdfast.json or .mcp.json here. Write one, or name one.');
   for (const warning of config.warnings) context.say(context.terminal.paint('yellow', plain(warning.message)));
-  const { servers, misconfigured, secrets } = config;
-  const publication = await context.replace({ servers, misconfigured, secrets });
+  const { servers, misconfigured, provenance, secrets } = config;
+  const publication = await context.replace({ servers, misconfigured, provenance, secrets });
   const { generation, replaced } = publication;
   const goesOn = context.thread.snapshot().steps.some((step) => step.generation === replaced && step.calls.length > 0);
   context.say(

@@ -8,7 +8,8 @@
  */
 import type { Subscription } from 'rxjs';
 import type { ApprovalMode, Publication, RuntimeServers, Thread, ThreadEvent, ToolInfo } from '../../index.ts';
-import type { ResolvedConfig } from '../../config/index.ts';
+import type { CommandRunner, ResolvedConfig } from '../../config/index.ts';
+import type { Consent } from '../consent.ts';
 import { followFiles } from '../follow-files.ts';
 import { withApproval } from '../load-config.ts';
 import { formatEvent, formatQuestion } from '../format.ts';
@@ -29,7 +30,9 @@ export interface ShellOptions {
   readonly terminal: Terminal;
   readonly config: ResolvedConfig;
   /** Reads files; without any, what the shell was started with. */
-  readonly readFiles: (files: readonly string[]) => Promise<ResolvedConfig>;
+  readonly readFiles: (files: readonly string[], runCommand: CommandRunner) => Promise<ResolvedConfig>;
+  /** Whether commands of files may run. */
+  readonly consent: Consent;
   readonly version: string;
   /** Follow the files of `config` as they change. */
   readonly watch: boolean;
@@ -65,7 +68,6 @@ class Shell implements ShellContext {
   readonly directory: string;
   readonly terminal: Terminal;
   readonly questions: Questions;
-  readonly readFiles: ShellOptions['readFiles'];
   tools: readonly ToolInfo[] = [];
   isWatching = false;
   readonly #options: ShellOptions;
@@ -81,6 +83,7 @@ class Shell implements ShellContext {
   #areToolsStale = true;
   #exitCode: number | undefined;
   readonly #left = deferred<undefined>();
+  readonly #leaving = new AbortController();
   #calls = 0;
 
   constructor(options: ShellOptions) {
@@ -88,7 +91,6 @@ class Shell implements ShellContext {
     this.thread = options.thread;
     this.directory = options.directory;
     this.terminal = options.terminal;
-    this.readFiles = options.readFiles;
     this.questions = new Questions(options.thread, options.terminal);
     this.#input = new LineInput({
       terminal: options.terminal,
@@ -121,6 +123,18 @@ class Shell implements ShellContext {
     return this.#exitCode ?? exitCodes.ok;
   }
 
+  async readFiles(files: readonly string[]): Promise<ResolvedConfig> {
+    const { consent, readFiles } = this.#options;
+    const { isInteractive } = this.terminal;
+    // A command of a file may be asked for.
+    if (isInteractive) this.suspend();
+    try {
+      return await readFiles(files, consent.runner({ canAsk: true, signal: this.#leaving.signal }));
+    } finally {
+      if (isInteractive) this.resume();
+    }
+  }
+
   say(text: string): void {
     this.#input.print(text);
   }
@@ -137,6 +151,7 @@ class Shell implements ShellContext {
     this.#exitCode ??= code;
     this.#call?.interrupt(reasons.get(code) ?? 'you left');
     this.#input.end();
+    this.#leaving.abort();
     this.#left.resolve(undefined);
   }
 
@@ -230,7 +245,7 @@ class Shell implements ShellContext {
   }
 
   #follow(): () => void {
-    const { watch, config, thread, terminal, approval } = this.#options;
+    const { watch, config, thread, terminal, approval, consent } = this.#options;
     if (!watch) return () => undefined;
     return followFiles(config, {
       replace: async (next) => thread.replaceRuntime(next),
@@ -238,6 +253,8 @@ class Shell implements ShellContext {
         thread.setPolicy(withApproval(given, approval) ?? {});
       },
       warn: ({ message }) => this.say(terminal.paint('yellow', plain(message))),
+      // In the middle of a line nobody is asked: what was consented to before runs.
+      runCommand: consent.runner({ canAsk: false, signal: this.#leaving.signal }),
     });
   }
 

@@ -292,7 +292,7 @@ class StdioTransport implements WireTransport {
     const stderr = this.#stderr.text();
     return new HoldfastError(
       'connection_lost',
-      `Expected the server process "${this.#options.command}" to run, but ${this.#ending()}.`,
+      `Expected the server process "${this.#options.command}" to run, but ${this.#ending()}. ${stderr === '' ? 'It wrote nothing to stderr: run it by hand to see why' : 'Look at what it wrote to stderr'}.`,
       {
         outcome,
         ...(stderr === '' ? {} : { stderr }),
