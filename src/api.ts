@@ -1,6 +1,7 @@
 /** The shapes of the public surface (DESIGN §3). `thread.ts`, `step.ts` and `host.ts` implement them. */
 import type { Observable } from 'rxjs';
 import type { ApprovalMemory } from './domain/approval-memory.ts';
+import type { AuthorizationOptions, SignInRequest } from './domain/authorization.ts';
 import type { Catalog, ServerProvenance } from './domain/catalog.ts';
 import type { Limits, MisconfiguredServer, Policy, ServerMap } from './domain/config.ts';
 import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from './domain/elicitation.ts';
@@ -142,6 +143,8 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
   /** What the person approved for always (SPEC PO-2). Default: the host's. */
   readonly approvals?: ApprovalMemory;
   readonly limits?: Limits;
+  /** How servers are signed in to. Goes over the host's, field by field. */
+  readonly authorization?: AuthorizationOptions;
   readonly reviewer?: ElicitationReviewer;
   /** A function answers sampling requests; `'ask'` makes each a question of kind `sampling`. Default: not offered. */
   readonly sampling?: SamplingHandler | 'ask';
@@ -169,6 +172,8 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
 export interface HostOptions {
   readonly limits?: Limits;
   readonly policy?: Policy;
+  /** How servers are signed in to. Threads of different people need different credentials. */
+  readonly authorization?: AuthorizationOptions;
   /** Default: one in memory, shared by the threads of the host. Threads of different people need different ones. */
   readonly approvals?: ApprovalMemory;
   /** Where the tools of servers are remembered. Default: in memory, of 32 servers, for 30 minutes. */
@@ -237,6 +242,19 @@ export interface ListOptions extends ReadOptions {
   /** Follow every page, within SPEC CN-4. Default false. */
   readonly all?: boolean;
 }
+
+/** How a server is signed in to. */
+export interface AuthorizeOptions extends SignInRequest {
+  readonly signal?: AbortSignal;
+}
+
+/** What came of the url a browser was sent back to. */
+export type AuthorizationOutcome =
+  | { readonly status: 'signedIn' }
+  /** The authorization server wants to be asked another way: send the browser there. */
+  | { readonly status: 'again'; readonly url: string }
+  /** No sign-in waits for this url. */
+  | { readonly status: 'unknown' };
 
 /** How a thread is closed. */
 export interface CloseOptions {
@@ -359,6 +377,20 @@ export interface Thread extends ServerRequests, AsyncDisposable {
   replaceRuntime(next: RuntimeServers | { readonly catalog: Catalog }, options?: ReplaceOptions): Promise<Publication>;
   respond(token: string, answer: ElicitationAnswer): Promise<RespondOutcome>;
   restartServer(name: string): Promise<void>;
+  /**
+   * Signs in to a server of the current runtime: puts a question of kind `url`, waits until the browser comes back, and tries
+   * the server again. Resolves at once where there are credentials the server has not refused.
+   *
+   * @throws HoldfastError `authorization_declined`, `auth_required`, `protocol_error`, `server_unavailable`, `unsupported`,
+   * `aborted`, `thread_closed`.
+   */
+  authorize(server: string, options?: AuthorizeOptions): Promise<void>;
+  /**
+   * Takes the url a browser was sent back to, for hosts whose `redirectUrl` is not this machine.
+   *
+   * @throws HoldfastError what kept the sign-in from being done.
+   */
+  finishAuthorization(callbackUrl: string): Promise<AuthorizationOutcome>;
   setRoots(roots: readonly Root[]): void;
   /**
    * Replaces the policy whole, over that of the host; it holds for every call and question from now on, those of steps that

@@ -34,6 +34,7 @@ export function createHost(options: HostOptions = {}): Host {
       const merged: ThreadOptions = {
         ...given,
         limits: { ...options.limits, ...given.limits },
+        authorization: { ...options.authorization, ...given.authorization },
         approvals: given.approvals ?? approvals,
         ...(given.clock === undefined && options.clock !== undefined ? { clock: options.clock } : {}),
       };

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { createActor } from 'xstate';
 import type { InspectionEvent } from 'xstate';
 import type {
+  AuthorizationOutcome,
+  AuthorizeOptions,
   BeginStepOptions,
   CloseOptions,
   Publication,
@@ -118,6 +120,7 @@ class LiveThread extends CurrentRequester implements Thread {
       thread: this.id,
       ...(options.approvals === undefined ? {} : { memory: options.approvals }),
       verdicts: shared.verdicts,
+      ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
       ...cachedToolsOf(options, shared.toolCache),
       ...(shared.results === undefined ? {} : { sharedResults: shared.results }),
       openLink,
@@ -276,6 +279,17 @@ class LiveThread extends CurrentRequester implements Thread {
   async restartServer(name: string): Promise<void> {
     if (this.#isClosing) throw closedError();
     await restartServer(this.#effects, name);
+  }
+
+  async authorize(server: string, options: AuthorizeOptions = {}): Promise<void> {
+    await this.whenReady(options);
+    const { authorizeServer } = await import('./sign-in.ts');
+    await authorizeServer(this.#effects, server, options);
+  }
+
+  async finishAuthorization(callbackUrl: string): Promise<AuthorizationOutcome> {
+    const { finishAuthorization } = await import('./sign-in.ts');
+    return finishAuthorization(this.#effects, callbackUrl);
   }
 
   setRoots(roots: readonly Root[]): void {

@@ -106,7 +106,10 @@ export class SignIns {
       if (!this.#ports.isOpen(record)) return;
       if (signIn === undefined) {
         this.#use(connection);
-        const failure = this.#failureOf(connection, new HoldfastError('auth_required', 'Expected to be let in with the kept credentials, and was not.'));
+        const failure = this.#failureOf(
+          connection,
+          new HoldfastError('auth_required', 'Expected to be let in with the kept credentials, and was not.'),
+        );
         record.ref?.send({ type: 'call.resend', outcome: 'not-sent', failure });
         return;
       }
@@ -138,7 +141,11 @@ export class SignIns {
       this.#ports.questions().whenSettled(token, resolve);
     });
     const onAbort = (): void => {
-      this.#ports.send(token, { type: 'elicitation.cancel', reason: 'its caller aborted it', at: this.#ports.clock.now() });
+      this.#ports.send(token, {
+        type: 'elicitation.cancel',
+        reason: 'its caller aborted it',
+        at: this.#ports.clock.now(),
+      });
       stay();
     };
     signal?.addEventListener('abort', onAbort, { once: true });

@@ -18,6 +18,7 @@ import { isCall, isConnection, isRuntime, isStep } from '../machines/refs.ts';
 import type { RuntimeActorRef } from '../machines/runtime.ts';
 import type { StepActorRef } from '../machines/step.ts';
 import type { ThreadActorRef } from '../machines/thread.ts';
+import { authStateOf } from './authorizers.ts';
 import { deadlineOf } from './calls.ts';
 import type { Effects } from './effects.ts';
 import type { LiveConnection, Plan } from './servers.ts';
@@ -115,7 +116,7 @@ function serverOf(connection: LiveConnection, effects: Effects): ServerSnapshot 
     transport: connection.link?.info.transport ?? context?.input.transport ?? 'stdio',
     ...provenanceOf(connection.provenance),
     toolCount: connection.tools.length,
-    auth: authOf(connection),
+    auth: authStateOf(connection),
     ...(connection.link === undefined || opened?.pid == null ? {} : { pid: opened.pid }),
     ...(opened == null
       ? {}
@@ -128,14 +129,6 @@ function serverOf(connection: LiveConnection, effects: Effects): ServerSnapshot 
     ...(context === undefined ? {} : { startedAt: isoTime(context.startedAt) }),
     ...(context?.retryAt == null ? {} : { retryAt: isoTime(context.retryAt) }),
   };
-}
-
-function authOf({ config, state }: LiveConnection): ServerSnapshot['auth'] {
-  if (!('url' in config)) return 'unsupported';
-  if (config.bearerTokenVariable !== undefined) return 'bearerToken';
-  if (Object.keys({ ...config.headers, ...config.headersFrom }).some((name) => name.toLowerCase() === 'authorization'))
-    return 'bearerToken';
-  return state === 'authRequired' ? 'notLoggedIn' : 'unknown';
 }
 
 function stepOf(ref: StepActorRef, now: number): StepSnapshot {

@@ -1,0 +1,83 @@
+/** Signs in to servers of the current runtime: what `thread.authorize` and `thread.finishAuthorization` do (SPEC AU-3). */
+import type { AuthorizeOptions, AuthorizationOutcome } from './api.ts';
+import type { Effects } from './actors/effects.ts';
+import { isUsable } from './actors/servers.ts';
+import type { LiveConnection } from './actors/servers.ts';
+import { abortReason } from './domain/abort-reason.ts';
+import { HoldfastError, toError } from './domain/errors.ts';
+import { plannedServer } from './step.ts';
+
+/** How often somebody is asked to sign in before it is given up. */
+const maxSignIns = 2;
+
+/** Resolves when the server is signed in to and its next start has come to an end. */
+export async function authorizeServer(effects: Effects, name: string, options: AuthorizeOptions): Promise<void> {
+  const { connection } = plannedServer(effects, effects.publications.current, name);
+  if (connection === undefined)
+    throw new HoldfastError(
+      'server_unavailable',
+      `Expected server "${name}" to be on, and it is not. Turn it on first.`,
+    );
+  const { signal, ...request } = options;
+  if (signal?.aborted === true) throw new HoldfastError('aborted', `The sign-in was aborted: ${abortReason(signal)}.`);
+  // Whether it can be signed in to is known once its first link was begun.
+  await whenSettled(connection, signal);
+  const signIns = effects.signIns;
+  if (signIns === undefined || connection.authorizer === undefined) throw notToBeSignedIn(name);
+  for (let signedIn = 1; ; signedIn += 1) {
+    await signIns.authorize(connection, request, signal);
+    await whenSettled(connection, signal);
+    if (isUsable(connection)) return;
+    // Once in, a server may say that it wants more scopes, or that somebody else signs in now.
+    if (connection.state !== 'authRequired' || signedIn === maxSignIns) break;
+  }
+  if (connection.failure !== undefined) throw toError(connection.failure);
+}
+
+/** Takes the url a browser was sent back to. @throws HoldfastError of a sign-in that did not work. */
+export async function finishAuthorization(effects: Effects, callbackUrl: string): Promise<AuthorizationOutcome> {
+  const result = (await effects.signIns?.finish(callbackUrl)) ?? { kind: 'unknown' };
+  switch (result.kind) {
+    case 'failed':
+      throw result.error;
+    case 'again':
+      return { status: 'again', url: result.url };
+    case 'signedIn':
+      return { status: 'signedIn' };
+    case 'unknown':
+      return { status: 'unknown' };
+  }
+}
+
+function whenSettled(connection: LiveConnection, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const check = (): void => {
+      if (connection.state === 'starting' || (connection.state === 'reconnecting' && !connection.closing)) return;
+      end();
+      resolve();
+    };
+    const onAbort = (): void => {
+      end();
+      reject(
+        new HoldfastError(
+          'aborted',
+          `The sign-in was aborted${signal === undefined ? '' : `: ${abortReason(signal)}`}.`,
+        ),
+      );
+    };
+    const end = (): void => {
+      connection.waiters.delete(check);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    connection.waiters.add(check);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    check();
+  });
+}
+
+function notToBeSignedIn(name: string): HoldfastError {
+  return new HoldfastError(
+    'unsupported',
+    `Expected server "${name}" to be one that is signed in to: reached over HTTP, and without a token in its configuration. It is not.`,
+  );
+}
