@@ -29,6 +29,8 @@ export interface ServerSet {
   readonly servers: ServerMap;
   readonly misconfigured?: Readonly<Record<string, MisconfiguredServer>>;
   readonly secrets?: readonly string[];
+  /** Of a configuration: the file each server is in. */
+  readonly provenance?: Readonly<Record<string, { readonly file?: string }>>;
 }
 
 /** Collects what sources say. Every method but `build` returns the builder. */
@@ -93,9 +95,15 @@ class Collector implements CatalogBuilder {
     return this;
   }
 
-  registerAll(source: ServerSource, { servers, misconfigured = {}, secrets = [] }: ServerSet): this {
-    for (const [name, config] of Object.entries(servers)) this.register({ name, source, config });
-    for (const [name, failure] of Object.entries(misconfigured)) this.register({ name, source, failure });
+  registerAll(given: ServerSource, { servers, misconfigured = {}, secrets = [], provenance = {} }: ServerSet): this {
+    const files = new Map(Object.entries(provenance).map(([name, { file }]) => [name, file]));
+    const sourceFor = (name: string): ServerSource => {
+      const file = files.get(name);
+      return given.kind !== 'config' || given.file !== undefined || file === undefined ? given : { ...given, file };
+    };
+    for (const [name, config] of Object.entries(servers)) this.register({ name, source: sourceFor(name), config });
+    for (const [name, failure] of Object.entries(misconfigured))
+      this.register({ name, source: sourceFor(name), failure });
     return this.addSecrets(secrets);
   }
 

@@ -89,6 +89,8 @@ function provenanceOf({ source, connector }: CatalogServer): ServerProvenance {
   const plugin = pluginOf(source);
   return {
     source: source.kind,
+    ...('file' in source ? { file: source.file } : {}),
+    ...('id' in source ? { id: source.id } : {}),
     ...(plugin === undefined ? {} : { plugin }),
     ...(connector === undefined ? {} : { connector }),
   };

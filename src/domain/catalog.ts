@@ -122,6 +122,10 @@ export interface Catalog {
 /** Where a server came from: what its tools and its status show (SPEC NM-5). */
 export interface ServerProvenance {
   readonly source?: SourceKind;
+  /** The file that names it, absolute. */
+  readonly file?: string;
+  /** The id of the extension, or of the compatibility source, that names it. */
+  readonly id?: string;
   readonly plugin?: PluginAttribution;
   readonly connector?: ConnectorAttribution;
 }
