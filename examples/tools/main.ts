@@ -4,10 +4,13 @@ import { createThread, HoldfastError } from 'holdfast';
 import { boundResult, createResultShelf } from 'holdfast/mcp';
 import { z } from 'zod';
 
+function text(value: string): { content: { type: 'text'; text: string }[] } {
+  return { content: [{ type: 'text', text: value }] };
+}
+
 /** A server of this process that says what it returns, and which of its parameters are files. */
 function scanServer(): McpServer {
   const server = new McpServer({ name: 'scans', version: '1.0.0' });
-  const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] });
   server.registerTool('log', { description: 'Reads the log.' }, () => text('a line of the log\n'.repeat(1_000)));
   server.registerTool(
     'read',
