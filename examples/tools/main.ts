@@ -4,14 +4,14 @@ import { createThread, HoldfastError } from 'holdfast';
 import { boundResult, createResultShelf } from 'holdfast/mcp';
 import { z } from 'zod';
 
-function text(value: string): { content: { type: 'text'; text: string }[] } {
+function said(value: string): { content: { type: 'text'; text: string }[] } {
   return { content: [{ type: 'text', text: value }] };
 }
 
 /** A server of this process that says what it returns, and which of its parameters are files. */
 function scanServer(): McpServer {
   const server = new McpServer({ name: 'scans', version: '1.0.0' });
-  server.registerTool('log', { description: 'Reads the log.' }, () => text('a line of the log\n'.repeat(1_000)));
+  server.registerTool('log', { description: 'Reads the log.' }, () => said('a line of the log\n'.repeat(1_000)));
   server.registerTool(
     'read',
     {
@@ -19,7 +19,7 @@ function scanServer(): McpServer {
       outputSchema: z.object({ pages: z.number() }),
       _meta: { 'openai/fileParams': ['scan'] },
     },
-    ({ scan }) => ({ ...text('read'), structuredContent: { pages: scan.bytes.length } }),
+    ({ scan }) => ({ ...said('read'), structuredContent: { pages: scan.bytes.length } }),
   );
   return server;
 }

@@ -120,7 +120,10 @@ describe('a watched file', () => {
       writeFile(
         file,
         JSON.stringify({
-          mcpServers: { docs: docs.config, [`edit-${String(edit)}`]: { command: 'x', enabled: false } },
+          mcpServers: {
+            docs: { ...docs.config, required: true },
+            [`edit-${String(edit)}`]: { command: 'x', enabled: false },
+          },
         }),
       );
     await save(0);
