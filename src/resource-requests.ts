@@ -117,7 +117,7 @@ export abstract class CurrentRequester extends ServerRequester {
     return `call-${String(this.#calls)}`;
   }
 
-  protected override cached(
+  protected override async cached(
     server: string,
     method: string,
     params: JsonObject,
@@ -125,6 +125,8 @@ export abstract class CurrentRequester extends ServerRequester {
     send: () => Promise<JsonObject>,
   ): Promise<JsonObject> {
     const { effects } = this;
+    checkWait(options, method);
+    if (effects.publications.current === 0) await this.whenReady(options);
     if (effects.publications.isClosed) return send();
     return throughCache(effects, effects.publications.current, { server, method, params, options, send });
   }

@@ -45,8 +45,9 @@ export function takeInventory(connection: LiveConnection, inventory: Inventory):
 
 /** Remembers a listing that was taken, unless its server wants otherwise. */
 export function rememberTools(ports: CachedToolsPorts | undefined, connection: LiveConnection, ticket: number): void {
-  const { identity, config, tools, link } = connection;
-  if (ports === undefined || !mayBeCached(config) || link === undefined || optsOut(link.info)) return;
+  const { identity, config, tools, link, authorizer } = connection;
+  if (ports === undefined || !mayBeCached(config) || authorizer?.state === 'oauth') return;
+  if (link === undefined || optsOut(link.info)) return;
   ports.cache.put(identity, ticket, tools);
 }
 

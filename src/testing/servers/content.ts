@@ -10,22 +10,29 @@ const parkPrefix = 'test://park/';
  * prompt `greet` with its argument `name`, completed from a few names; and the prompt `park`, which waits like the resource.
  */
 export function addContent({ server }: McpServer, stage: Stage): void {
+  const { keep } = stage.script;
   server.setRequestHandler('resources/list', () => ({
+    ...keep,
     resources: [{ uri: 'test://static', name: 'static', mimeType: 'text/plain' }],
   }));
   server.setRequestHandler('resources/templates/list', () => ({
+    ...keep,
     resourceTemplates: [{ uriTemplate: `${parkPrefix}{key}`, name: 'park' }],
   }));
   server.setRequestHandler('resources/read', async (request, ctx) => {
     const { uri } = request.params;
-    if (uri === 'test://static') return { contents: [{ uri, mimeType: 'text/plain', text: 'static' }] };
+    if (uri === 'test://static') return { ...keep, contents: [{ uri, mimeType: 'text/plain', text: 'static' }] };
     if (!uri.startsWith(parkPrefix)) throw new ProtocolError(-32_002, `Unknown resource: ${uri}`);
     const value = await stage.park(uri.slice(parkPrefix.length), { call: stage.nextCall(), signal: ctx.mcpReq.signal });
-    return { contents: [{ uri, mimeType: 'text/plain', text: typeof value === 'string' ? value : 'released' }] };
+    return {
+      ...keep,
+      contents: [{ uri, mimeType: 'text/plain', text: typeof value === 'string' ? value : 'released' }],
+    };
   });
   server.setRequestHandler('resources/subscribe', () => ({}));
   server.setRequestHandler('resources/unsubscribe', () => ({}));
   server.setRequestHandler('prompts/list', () => ({
+    ...keep,
     prompts: [
       { name: 'greet', arguments: [{ name: 'name', required: true }] },
       { name: 'park', arguments: [{ name: 'key' }] },

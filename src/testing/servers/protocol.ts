@@ -72,7 +72,7 @@ export function createScriptedServer(site: ServerSite): McpServer {
     stage.journal.add({ kind: 'listed' });
     const page = await listPage(stage, request.params?.cursor, ctx);
     server.replacements.set(ctx.mcpReq.id, (result) => ({ ...result, tools: page.tools }));
-    return { tools: [], ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+    return { ...script.keep, tools: [], ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
   });
 
   sdk.setRequestHandler('tools/call', async (request, ctx): Promise<CallToolResult | InputRequiredResult> => {

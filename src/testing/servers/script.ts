@@ -46,6 +46,8 @@ export interface ServerScript {
   /** Listed exactly as given, ill-shaped ones too; each returns its arguments as JSON. */
   readonly extraTools?: readonly ListedTool[];
   readonly listing?: ListingScript;
+  /** Modern only: how long clients may keep listings and what they read, and whether for others too. Default: not at all. */
+  readonly keep?: { readonly ttlMs: number; readonly cacheScope?: 'public' | 'private' };
   /** Never answers the handshake. */
   readonly hangOnStart?: boolean;
   /** Ends before the handshake: a child exits, an in-memory server closes, an HTTP server answers 500. */
