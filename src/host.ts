@@ -5,7 +5,9 @@ import type { SharedResults } from './actors/results-cache.ts';
 import { createToolInventories } from './actors/tool-inventories.ts';
 import { systemClock } from './clock.ts';
 import { createApprovalMemory } from './domain/approval-memory.ts';
-import type { EraVerdict } from './domain/link.ts';
+import type { EraVerdict, OpenLink } from './domain/link.ts';
+import { createLinkPool } from './mcp/link-pool.ts';
+import { openLink } from './mcp/open-link.ts';
 import { closeOnSignals } from './signals.ts';
 import { openThread } from './thread.ts';
 
@@ -20,6 +22,10 @@ const maxVerdicts = 1_024;
  * const thread = host.createThread({ servers: { everything: { command: 'mcp-server-everything' } } });
  */
 export function createHost(options: HostOptions = {}): Host {
+  return hostOver(options, createLinkPool());
+}
+
+function hostOver(options: HostOptions, open: OpenLink): Host {
   const threads = new Set<Thread>();
   const verdicts = createVerdictCache();
   const approvals = options.approvals ?? createApprovalMemory();
@@ -43,6 +49,7 @@ export function createHost(options: HostOptions = {}): Host {
         verdicts,
         toolCache,
         results,
+        openLink: open,
         ...(options.policy === undefined ? {} : { policy: options.policy }),
         onClosed: () => {
           threads.delete(thread);
@@ -60,7 +67,8 @@ export function createHost(options: HostOptions = {}): Host {
 
 /** Makes one thread with a private host. */
 export function createThread(options: ThreadOptions = {}): Thread {
-  return createHost().createThread(options);
+  // Alone, it shares nothing.
+  return hostOver({}, openLink).createThread(options);
 }
 
 function createVerdictCache(): VerdictCache {

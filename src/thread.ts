@@ -35,12 +35,12 @@ import type { Policy } from './domain/config.ts';
 import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
+import type { OpenLink } from './domain/link.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import type { ToolCache } from './domain/tool-cache.ts';
 import { followCatalog } from './follow-catalog.ts';
 import type { FollowedCatalog } from './follow-catalog.ts';
 import { createInspectorBridge } from './inspector/bridge.ts';
-import { openLink } from './mcp/open-link.ts';
 import type { ToolView } from './mcp/tool-view.ts';
 import { actorOf } from './machines/actor-of.ts';
 import type { CallInput } from './machines/call-context.ts';
@@ -62,6 +62,7 @@ export interface SharedParts {
   readonly toolCache?: ToolCache;
   /** The public results of the host. */
   readonly results?: SharedResults;
+  readonly openLink: OpenLink;
   /** The policy a thread's own goes over. */
   readonly policy?: Policy;
   /** Called once the thread is closed. */
@@ -123,7 +124,7 @@ class LiveThread extends CurrentRequester implements Thread {
       ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
       ...cachedToolsOf(options, shared.toolCache),
       ...(shared.results === undefined ? {} : { sharedResults: shared.results }),
-      openLink,
+      openLink: shared.openLink,
     });
     const { facts, questions, redactor } = this.#effects;
     this.events$ = facts.events$;

@@ -147,7 +147,7 @@ class LinkAttempt {
   }
 
   async #open(): Promise<Link> {
-    const { server, config, identity, place } = this.#connection;
+    const { server, config, identity, place, sharedAs } = this.#connection;
     const authorizer = await this.#ports.authorizerOf(this.#connection);
     const verdict = this.#ports.verdicts.get(identity);
     return this.#ports.openLink({
@@ -160,6 +160,8 @@ class LinkAttempt {
       timeoutMs: config.startTimeoutMs ?? defaults.startTimeoutMs,
       handlers: this.#handlers(),
       ...(verdict === undefined ? {} : { verdict }),
+      identity,
+      ...(sharedAs === undefined ? {} : { notShared: sharedAs }),
     });
   }
 
@@ -167,6 +169,7 @@ class LinkAttempt {
     if (this.#isStopped) return;
     const connection = this.#connection;
     connection.link = link;
+    connection.sharedAs = link.sharedAs;
     connection.relist = () => this.#listingChanged();
     if (connection.stats.noteOpened()) this.#ports.results.reopened(connection);
     this.#ports.servers.noteInventory(connection, link.inventory, ticket);

@@ -77,6 +77,8 @@ export interface LiveConnection {
   authorizer: Authorizer | undefined;
   /** Lists its tools anew, over the link there is. */
   relist: (() => void) | undefined;
+  /** The number of the server its last link shared with other threads (CN-6). */
+  sharedAs: number | undefined;
   /** The last known tools; kept while it reconnects (RT-7). */
   tools: readonly ListedTool[];
   /** Listed and unusable, of the same listing. */
@@ -291,6 +293,7 @@ export class Servers {
       link: undefined,
       authorizer: undefined,
       relist: undefined,
+      sharedAs: undefined,
       tools: [],
       dropped: [],
       cached: rememberedTools(this.#ports.cachedTools, identity, config),

@@ -79,6 +79,8 @@ export interface Authorizer {
   readonly state: AuthState;
   /** It looks at the headers of every response. */
   readonly readsHeaders: boolean;
+  /** Reads what is kept, once, and says what that comes to. */
+  load(): Promise<AuthState>;
   /** Puts credentials on what goes to the server, and answers its challenges where no person is needed. */
   authorize(next: Fetch): Fetch;
   /**

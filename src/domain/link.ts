@@ -32,6 +32,10 @@ export interface OpenLinkOptions {
   readonly offer: ClientOffer;
   /** Puts credentials on what goes to a server over HTTP. */
   readonly authorizer?: Authorizer;
+  /** Names everything that makes the connection what it is, its credentials included; without, nothing is shared. */
+  readonly identity?: string;
+  /** The {@link Link.sharedAs} of the link this one takes the place of: that server is not to be had again. */
+  readonly notShared?: number;
   /** From a verdict cache; absent: probe when `config.protocol` is `auto`. */
   readonly verdict?: EraVerdict;
   /** Aborting it ends the start and everything it began, processes included. */
@@ -152,6 +156,8 @@ export interface Link {
   readonly info: LinkInfo;
   /** The first listing, made during the start. */
   readonly inventory: Inventory;
+  /** The number of the server it shares with other threads (SPEC CN-6); absent for a link of its own. */
+  readonly sharedAs?: number;
   /** The resources whose updates it hears, since `resources/subscribe` was sent over it; in both eras. */
   readonly subscribed?: ReadonlySet<string>;
   readonly stats?: LinkStats;

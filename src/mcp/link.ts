@@ -122,6 +122,12 @@ export class LiveLink implements Link {
     }
   }
 
+  /** Takes over a listing that was made elsewhere. */
+  learn(inventory: Inventory): void {
+    this.#inventory = inventory;
+    this.#mirrored?.learn(inventory.tools);
+  }
+
   async list(signal?: AbortSignal): Promise<Inventory> {
     try {
       return await this.#listTools(signal);

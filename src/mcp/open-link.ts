@@ -6,7 +6,7 @@
 import type { ProtocolMode } from '../domain/config.ts';
 import { HoldfastError, toFailure } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
-import type { Link, LinkHandlers, OpenLink, OpenLinkOptions } from '../domain/link.ts';
+import type { Inventory, LinkHandlers, OpenLink, OpenLinkOptions } from '../domain/link.ts';
 import { Channel } from './channel.ts';
 import { createClient, envelopeFor } from './client-identity.ts';
 import { Deadline, longestTimerMs, untilAborted } from './deadline.ts';
@@ -38,9 +38,22 @@ export const openLink: OpenLink = async (options) => {
   }
 };
 
-async function startWithin(options: OpenLinkOptions, deadline: Deadline): Promise<Link> {
+/**
+ * Opens one more link to a modern HTTP server that another one has listed: nothing is sent before its first request, and it
+ * hears of no list changes.
+ */
+export async function openBeside(options: OpenLinkOptions, listed: Inventory): Promise<LiveLink> {
+  const deadline = new Deadline(options);
+  try {
+    return await startWithin(options, deadline, listed);
+  } finally {
+    deadline.end();
+  }
+}
+
+async function startWithin(options: OpenLinkOptions, deadline: Deadline, listed?: Inventory): Promise<LiveLink> {
   const routes = await routesOf(options, () => deadline.signal.aborted);
-  const start = new LinkStart(options, deadline, routes);
+  const start = new LinkStart(options, deadline, routes, listed);
   try {
     return await handOver(await start.run(), deadline.signal);
   } catch (error) {
@@ -48,7 +61,7 @@ async function startWithin(options: OpenLinkOptions, deadline: Deadline): Promis
   }
 }
 
-async function handOver(link: LiveLink, signal: AbortSignal): Promise<Link> {
+async function handOver(link: LiveLink, signal: AbortSignal): Promise<LiveLink> {
   try {
     if (signal.aborted) throw new WireError('aborted', 'Expected to hand the link over, but it was aborted.');
     link.goLive();
@@ -67,13 +80,15 @@ class LinkStart {
   readonly #deadline: Deadline;
   readonly #protocol: ProtocolMode;
   readonly #routes: WireRoutes;
+  readonly #listed: Inventory | undefined;
   #stderr = '';
 
-  constructor(options: OpenLinkOptions, deadline: Deadline, routes: WireRoutes) {
+  constructor(options: OpenLinkOptions, deadline: Deadline, routes: WireRoutes, listed: Inventory | undefined) {
     this.#options = options;
     this.#deadline = deadline;
     this.#protocol = options.config.protocol ?? 'auto';
     this.#routes = routes;
+    this.#listed = listed;
   }
 
   async run(): Promise<LiveLink> {
@@ -226,6 +241,10 @@ class LinkStart {
       channel.setEnvelope(envelopeFor(version, offer, logLevel ?? modernLogLevel));
     }
     const link = new LiveLink({ server, channel, client, warn, ended, onLive });
+    if (this.#listed !== undefined) {
+      link.learn(this.#listed);
+      return link;
+    }
     if (!isModern) askForLogs({ server, channel, capabilities: link.info.capabilities, level: logLevel, warn });
     link.startListening();
     const isUnheard = isModern && typeof era !== 'function';

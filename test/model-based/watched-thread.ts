@@ -4,6 +4,7 @@ import type { InspectionEvent } from 'xstate';
 import { expect } from 'vitest';
 import { HoldfastError } from '../../src/index.ts';
 import type { Thread, ThreadEvent, ThreadOptions, ThreadSnapshot, ToolResult } from '../../src/index.ts';
+import { openLink } from '../../src/mcp/open-link.ts';
 import { openThread } from '../../src/thread.ts';
 
 export type FactOf<TType extends ThreadEvent['type'], TFact = ThreadEvent> = TFact extends ThreadEvent
@@ -21,6 +22,7 @@ export class WatchedThread {
 
   constructor(options: ThreadOptions, observe?: Observe) {
     this.thread = openThread(options, {
+      openLink,
       verdicts: { get: () => undefined, set: () => undefined },
       ...(observe === undefined ? {} : { observe }),
     });

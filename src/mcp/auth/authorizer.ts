@@ -99,6 +99,11 @@ class ServerAuthorizer implements Authorizer {
     return this.#hadTokens ? 'reauthenticate' : 'notLoggedIn';
   }
 
+  async load(): Promise<AuthState> {
+    await this.#load();
+    return this.state;
+  }
+
   get readsHeaders(): boolean {
     return this.#config.dpop === true;
   }

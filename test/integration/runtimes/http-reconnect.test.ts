@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
 import { longestRetryAfterMs } from '../../../src/machines/connection.ts';
@@ -86,10 +87,8 @@ test.each(['legacy', 'modern'] as const)(
     const step = await thread.beginStep();
     await using _end = { [Symbol.asyncDispose]: () => server.close() };
     // What is told before the stream is open is lost.
-    const heard = watch.until((fact) => fact.type === 'tools.changed');
-    let isHeard = false;
-    void heard.then(() => (isHeard = true));
-    for (let index = 0; !isHeard; index += 1) await step.callTool('mcp__a__addTool', { name: `t${String(index)}` });
+    const isHeard = (): boolean => watch.of('tools.changed').length > 0;
+    for (let index = 0; !isHeard(); index += 1) await step.callTool('mcp__a__addTool', { name: `t${String(index)}` });
     await server.close();
     await watch.untilServer('a', 'reconnecting');
     expect(serverOf(thread, 'a').error).toMatchObject({ code: 'server_unavailable' });
@@ -97,7 +96,7 @@ test.each(['legacy', 'modern'] as const)(
 );
 
 describe('a response that is cut', () => {
-  const cut = (_request: unknown, response: import('node:http').ServerResponse): void => {
+  const cut = (_request: unknown, response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
     response.write('{"jsonrpc":', () => response.socket?.destroy());
   };

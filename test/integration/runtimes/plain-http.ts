@@ -24,7 +24,7 @@ export async function plainHttp(answers: Readonly<Record<string, Answer>> = {}, 
   return {
     ...server,
     count: (method) => server.received.filter(({ rpc }) => rpc['method'] === method).length,
-    [Symbol.asyncDispose]: server.close,
+    [Symbol.asyncDispose]: () => server.close(),
   };
 }
 
