@@ -24,7 +24,7 @@ export interface SignInsPorts {
   questions(): Pick<Questions, 'signIn' | 'whenSettled'>;
   /** Whether a call is still open. */
   isOpen(record: CallRecord): boolean;
-  send(id: string, event: AnyEventObject): void;
+  readonly send: (id: string, event: AnyEventObject) => void;
   redact(failure: Failure): Failure;
 }
 

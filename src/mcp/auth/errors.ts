@@ -14,7 +14,7 @@ import { clip } from '../wire.ts';
 export function toAuthError(error: unknown, doing: string): HoldfastError {
   if (error instanceof HoldfastError) return error;
   if (error instanceof OAuthError) {
-    const code = error.code === OAuthErrorCode.AccessDenied ? 'authorization_declined' : 'auth_required';
+    const code = isOAuthError(error, OAuthErrorCode.AccessDenied) ? 'authorization_declined' : 'auth_required';
     return new HoldfastError(
       code,
       `Expected ${doing}, got the error "${clip(error.code)}" (${clip(error.message)}) from the authorization server.`,
@@ -47,5 +47,5 @@ export function toAuthError(error: unknown, doing: string): HoldfastError {
 
 /** Whether the authorization server said this of a request for tokens. */
 export function isOAuthError(error: unknown, ...codes: readonly OAuthErrorCode[]): boolean {
-  return error instanceof OAuthError && codes.some((code) => code === error.code);
+  return error instanceof OAuthError && codes.map(String).includes(error.code);
 }

@@ -1,10 +1,5 @@
 /** The ways to a token that need no person: as this program itself, as its workload, as somebody signed in elsewhere. */
-import {
-  createPrivateKeyJwtAuth,
-  discoverAndRequestJwtAuthGrant,
-  fetchToken,
-  OAuthErrorCode,
-} from '@modelcontextprotocol/client';
+import { createPrivateKeyJwtAuth, fetchToken, OAuthErrorCode } from '@modelcontextprotocol/client';
 import type {
   AddClientAuthentication,
   DpopSession,
@@ -13,11 +8,11 @@ import type {
 } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../domain/authorization.ts';
 import type { OAuthConfig } from '../../domain/config.ts';
-import { HoldfastError, messageOf } from '../../domain/errors.ts';
-import { clip } from '../wire.ts';
+import { HoldfastError } from '../../domain/errors.ts';
 import type { KnownClient } from './credentials.ts';
 import type { Discovered } from './discovery.ts';
 import { isOAuthError, toAuthError } from './errors.ts';
+import { vouchedAssertion } from './identity-provider.ts';
 import type { ChosenScope } from './scopes.ts';
 
 export interface GrantOptions {
@@ -107,33 +102,21 @@ async function parametersOf(options: GrantOptions, scope: string | undefined): P
 }
 
 /** The company's identity provider says to the authorization server who the person is. */
-async function identityAssertion(
+function identityAssertion(
   { config, discovered, client, fetch, secret }: GrantOptions,
   scope: string | undefined,
 ): Promise<string> {
   const { identityClientId = client.client_id, identityClientSecretVariable } = config;
-  const idpUrl = required(config, 'identityProvider');
-  const idToken = secret(required(config, 'idTokenVariable'));
-  try {
-    const { jwtAuthGrant } = await discoverAndRequestJwtAuthGrant({
-      idpUrl,
-      audience: discovered.issuer,
-      resource: discovered.resource ?? '',
-      idToken,
-      clientId: identityClientId,
-      ...(identityClientSecretVariable === undefined ? {} : { clientSecret: secret(identityClientSecretVariable) }),
-      ...(scope === undefined ? {} : { scope }),
-      fetchFn: fetch,
-    });
-    return jwtAuthGrant;
-  } catch (error) {
-    if (error instanceof HoldfastError) throw error;
-    throw new HoldfastError(
-      'auth_required',
-      `Expected the identity provider "${idpUrl}" to vouch for the person, got: ${clip(messageOf(error))}`,
-      { cause: error },
-    );
-  }
+  return vouchedAssertion({
+    identityProvider: required(config, 'identityProvider'),
+    clientId: identityClientId,
+    clientSecret: identityClientSecretVariable === undefined ? undefined : secret(identityClientSecretVariable),
+    idToken: secret(required(config, 'idTokenVariable')),
+    audience: discovered.issuer,
+    resource: discovered.resource ?? '',
+    scope,
+    fetch,
+  });
 }
 
 function required(config: OAuthConfig, field: 'assertionVariable' | 'identityProvider' | 'idTokenVariable'): string {

@@ -98,7 +98,7 @@ export class RunningSignIn implements SignIn {
       }
       this.#request = next;
       // It may have been given up meanwhile.
-      if (this.#phase === 'redeeming') this.#phase = 'open';
+      if (!this.isOver) this.#phase = 'open';
       return { kind: 'again', url: next.url };
     } catch (error) {
       const known = toAuthError(error, 'the sign-in to be completed');
