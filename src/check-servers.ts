@@ -1,5 +1,5 @@
 /** Checks the servers a caller gives, where types cannot: one bad field is named, by its path, before anything starts. */
-import { approvalModes, httpTransports, logLevels, protocolModes } from './domain/config.ts';
+import { approvalModes, httpTransports, logLevels, oauthGrants, protocolModes } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import type { Issue } from './domain/errors.ts';
 import { isRecord, shown } from './domain/json.ts';
@@ -24,6 +24,23 @@ const oneOf = (values: readonly unknown[]): Check => {
   return (value) => (values.includes(value) ? undefined : `one of ${wanted}`);
 };
 
+const oauthChecks: Readonly<Record<string, Check>> = {
+  grant: oneOf(oauthGrants),
+  scopes: texts,
+  callbackPort: (value) => (Number.isInteger(value) ? undefined : 'a port'),
+  dpop: flag,
+};
+
+/** Every other field of `oauth` is text. */
+const oauth: Check = (value) => {
+  if (!isRecord(value)) return 'an object';
+  for (const [field, inner] of Object.entries(value)) {
+    const wanted = inner === undefined ? undefined : (oauthChecks[field] ?? text)(inner);
+    if (wanted !== undefined) return `an object whose "${field}" is ${wanted}`;
+  }
+  return undefined;
+};
+
 const checks: Readonly<Record<string, Check>> = {
   command: text,
   args: texts,
@@ -34,7 +51,7 @@ const checks: Readonly<Record<string, Check>> = {
   headers: textMap,
   headersFrom: textMap,
   bearerTokenVariable: text,
-  oauth: record,
+  oauth,
   inMemory: (value) => (typeof value === 'function' ? undefined : 'a function that makes a server'),
   enabled: flag,
   required: flag,

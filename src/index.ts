@@ -23,10 +23,13 @@ export type {
   RememberChoice,
   RememberedApproval,
 } from './domain/approval-memory.ts';
+export type { AuthorizationOptions, CredentialStore, SignInRequest } from './domain/authorization.ts';
 export { errorCodes, HoldfastError } from './domain/errors.ts';
 export { sourceKinds } from './domain/catalog.ts';
-export { approvalModes, defaults, httpTransports, protocolModes } from './domain/config.ts';
+export { approvalModes, defaults, httpTransports, oauthGrants, protocolModes } from './domain/config.ts';
 export type {
+  AuthorizationOutcome,
+  AuthorizeOptions,
   BeginStepOptions,
   CallOptions,
   Clock,
@@ -68,6 +71,7 @@ export type {
   McpTransport,
   MisconfiguredServer,
   OAuthConfig,
+  OAuthGrant,
   Policy,
   ProtocolMode,
   ServerConfig,

@@ -17,7 +17,11 @@ const layers: Readonly<Record<string, Layer>> = {
   domain: { sources: [], packages: [], node: false },
   machines: { sources: ['domain'], packages: ['xstate'], node: false },
   'api.ts': { sources: ['domain'], packages: ['rxjs'], node: false },
-  mcp: { sources: ['domain'], packages: ['@modelcontextprotocol/', 'undici', 'eventsource-parser', 'zod'], node: true },
+  mcp: {
+    sources: ['domain'],
+    packages: ['@modelcontextprotocol/', '@napi-rs/keyring', 'undici', 'eventsource-parser', 'zod'],
+    node: true,
+  },
   actors: { sources: ['domain', 'machines', 'mcp', 'api.ts'], packages: ['xstate', 'rxjs'], node: true },
   catalog: { sources: ['domain', 'config', 'api.ts'], packages: ['rxjs'], node: true },
   config: {

@@ -47,7 +47,7 @@ class ServerAuthorizer implements Authorizer {
   }
 
   async load(): Promise<AuthState> {
-    await this.#load();
+    await this.#source.load();
     return this.state;
   }
 
