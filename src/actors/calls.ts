@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../api.ts';
 import { abortReason } from '../domain/abort-reason.ts';
-import { toError } from '../domain/errors.ts';
+import { toError, toFailure } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { CallFacts, CallOutcome } from '../domain/events.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -27,7 +27,7 @@ import type { CallRecord, CallSender, CallTask, NewCall } from './call-record.ts
 import { callInputOf } from './call-request.ts';
 import type { CallRequest } from './call-request.ts';
 import { InFlight } from './in-flight.ts';
-import { OutputChecks } from './output-checks.ts';
+import type { OutputChecks } from './output-checks.ts';
 import { prepareCall } from './prepare-call.ts';
 import { checkResult } from './results.ts';
 import type { LiveConnection, Servers } from './servers.ts';
@@ -68,12 +68,12 @@ export class Calls {
   readonly #ports: CallsPorts;
   readonly #records = new Map<string, CallRecord>();
   readonly #inFlight: InFlight;
-  readonly #outputs: OutputChecks;
+  /** Loaded with the first tool that says what it returns. */
+  #outputs: Promise<OutputChecks> | undefined;
 
   constructor(ports: CallsPorts) {
     this.#ports = ports;
     this.#inFlight = new InFlight(ports.clock);
-    this.#outputs = new OutputChecks(ports.facts);
   }
 
   /** Makes the actor of a call through `spawn`; resolves with its result. */
@@ -308,7 +308,8 @@ export class Calls {
   }
 
   async #checkOutput(record: CallRecord, output: OutputRule, result: JsonObject): Promise<void> {
-    const failure = await this.#outputs.check(output, result);
+    this.#outputs ??= import('./output-checks.ts').then(({ OutputChecks: Checks }) => new Checks(this.#ports.facts));
+    const failure = await this.#outputs.then((checks) => checks.check(output, result)).catch(toFailure);
     if (this.#records.get(record.input.call) !== record) return;
     if (failure === undefined) record.ref?.send({ type: 'call.completed', result });
     else this.#fail(record, failure);
