@@ -4,7 +4,7 @@ import { type MissingTool, type ServerCheck, withoutName } from './check.ts';
 import { hostHints } from './host-hints.ts';
 import { launchHints, silenceHints, stderrHints } from './launch-hints.ts';
 import { otherWays, otherWayTimeoutMs } from './other-ways.ts';
-import { type Trial, type TrialOptions, tryServer } from './trial.ts';
+import { type SeenServer, type Trial, type TrialOptions, tryServer } from './trial.ts';
 
 /** What a diagnosis needs besides the server. */
 export interface DiagnoseOptions extends Omit<TrialOptions, 'startTimeoutMs'> {
@@ -26,7 +26,8 @@ export async function diagnose(name: string, config: ServerConfig, options: Diag
   const { server } = trial;
   if (server === undefined) return unchecked(name);
   const base = { server: name, ...factsOf(server), tookMs: trial.tookMs };
-  if (server.state === 'ready' || server.state === 'degraded') return upCheck(base, trial, server, startTimeoutMs);
+  if (server.state === 'ready' || server.state === 'degraded')
+    return upCheck(base, trial, server, config, startTimeoutMs);
   const failure = server.error ?? noWord(startTimeoutMs);
   return {
     ...base,
@@ -57,27 +58,34 @@ function upCheck(
   base: Omit<ServerCheck, 'verdict' | 'message' | 'hints'>,
   trial: Trial,
   server: ServerSnapshot,
+  config: ServerConfig,
   startTimeoutMs: number,
 ): ServerCheck {
-  const missing = droppedOf(trial);
-  const shown = trial.tools.length;
-  const isWhole = server.state === 'ready' && missing.length === 0;
+  const { status } = trial;
+  const missing = missingOf(status);
+  const dropped = missing.filter(({ reason }) => reason === 'dropped').length;
+  const isWhole = server.state === 'ready' && dropped === 0;
   const problem = server.error === undefined ? undefined : withoutName(server.error.message, server.name);
-  const lost = `${missing.length} ${missing.length === 1 ? 'tool' : 'tools'} cannot be used`;
   return {
     ...base,
     verdict: isWhole ? 'right' : 'mend',
     message: isWhole
       ? 'Ready.'
-      : (problem ?? (missing.length === 0 ? 'It works in part.' : `It works, but ${lost}: have its author mend them.`)),
+      : (problem ??
+        (dropped === 0 ? 'It works in part.' : `It works, but ${countOf(dropped)} cannot be used: tell its author.`)),
     hints: [
+      ...(server.state === 'ready' ? strangersOf(config, status) : []),
       ...(trial.tookMs > startTimeoutMs / 2
         ? [`It took ${trial.tookMs} ms to start, of at most ${startTimeoutMs}. Raise "startTimeoutMs".`]
         : []),
       ...noiseOf(trial),
     ],
     ...(server.error === undefined ? {} : { error: server.error }),
-    tools: { listed: server.toolCount, shown, missing },
+    tools: {
+      listed: status?.tools.listed ?? server.toolCount,
+      shown: status?.tools.shown ?? server.toolCount,
+      missing,
+    },
   };
 }
 
@@ -93,10 +101,25 @@ function factsOf(server: ServerSnapshot): Omit<ServerCheck, 'server' | 'verdict'
   };
 }
 
-function droppedOf({ warnings }: Trial): readonly MissingTool[] {
-  return warnings.flatMap(({ code, message, server = '' }) =>
-    code === 'tool_dropped' ? [{ tool: '', reason: 'dropped', message: withoutName(message, server) }] : [],
+function missingOf(status: SeenServer | undefined): readonly MissingTool[] {
+  return (status?.toolList ?? []).flatMap(({ tool, missing }) =>
+    missing === undefined ? [] : [{ tool, reason: missing.reason, message: missing.message }],
   );
+}
+
+/** Names in the filters of a server that it does not have: they do nothing, or hide everything. */
+function strangersOf({ tools }: ServerConfig, status: SeenServer | undefined): readonly string[] {
+  if (status?.toolList === undefined) return [];
+  const known = new Set(status.toolList.map(({ tool }) => tool));
+  const named = [...(tools?.allow ?? []), ...(tools?.deny ?? []), ...Object.keys(tools?.perTool ?? {})];
+  const strange = [...new Set(named)].filter((tool) => !known.has(tool));
+  return strange.length === 0
+    ? []
+    : [`It has no ${strange.map((tool) => `"${tool}"`).join(', ')}, named in "tools": correct the name.`];
+}
+
+function countOf(tools: number): string {
+  return tools === 1 ? '1 tool' : `${tools} tools`;
 }
 
 /** What the server wrote where only messages may be, and the like. */

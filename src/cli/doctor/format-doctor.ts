@@ -35,7 +35,7 @@ export function formatCheck(check: PlacedCheck, notes: readonly string[], width:
   return [
     `${paint(style, mark)} ${oneLine(check.server, 100).padEnd(width)}  ${said}${place}`,
     ...check.hints.map((hint) => `    ${paint('cyan', '→')} ${oneLine(hint, longest)}`),
-    ...(check.tools?.missing ?? []).map(({ message }) => `    ${paint('yellow', '!')} ${oneLine(message, longest)}`),
+    ...toolLines(check, paint),
     ...notes.map((note) => `    ${paint('yellow', '!')} ${oneLine(note, longest)}`),
     ...stderrLines(check, paint),
   ].join('\n');
@@ -62,6 +62,29 @@ export function formatEnd(
   ];
   return paint(toMend === 0 ? 'green' : 'red', `${parts.join(', ')}.`);
 }
+
+/** Tools that cannot be used, one a line; those that are not to be shown, in one. */
+function toolLines({ tools }: ServerCheck, paint: Terminal['paint']): readonly string[] {
+  const missing = tools?.missing ?? [];
+  const dropped = missing.filter(({ reason }) => reason === 'dropped');
+  const others = missing.filter(({ reason }) => reason !== 'dropped');
+  return [
+    ...dropped.map(
+      ({ tool, message }) => `    ${paint('yellow', '!')} ${oneLine(tool, 100)}: ${oneLine(message, longest)}`,
+    ),
+    ...(others.length === 0
+      ? []
+      : [
+          `    ${paint('dim', `not shown: ${oneLine(others.map(({ tool, reason }) => `${tool} (${words[reason] ?? reason})`).join(', '), longest)}`)}`,
+        ]),
+  ];
+}
+
+const words: Readonly<Record<string, string>> = {
+  denied: 'in "deny"',
+  notAllowed: 'not in "allow"',
+  hidden: 'not for the model, its server says',
+};
 
 function factsOf({ transport, era, protocolVersion, serverInfo, tools, tookMs, auth }: ServerCheck): string {
   const filtered = tools === undefined ? 0 : tools.listed - tools.shown;

@@ -11,16 +11,11 @@ export interface OtherWay {
 export const otherWayTimeoutMs = 5_000;
 
 /**
- * The ways worth a try, the closest to the configuration first: another transport or era where one is set, then the paths
+ * The ways worth a try, the closest to the configuration first: another transport where one is set, then the paths
  * servers usually have. Always at the same origin: credentials go nowhere else.
  */
 export function otherWays(config: ServerConfig): readonly OtherWay[] {
   const ways: OtherWay[] = [];
-  if (config.protocol !== undefined && config.protocol !== 'auto')
-    ways.push({
-      config: { ...config, protocol: 'auto' },
-      hint: `It answers in another protocol era: leave out "protocol", which is "${config.protocol}".`,
-    });
   if (!('url' in config)) return ways;
   const { transport } = config;
   if (transport === 'http' || transport === 'sse')

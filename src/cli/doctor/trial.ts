@@ -1,5 +1,5 @@
 /** One server, started alone and looked at, and nothing left of it. */
-import type { ServerConfig, ServerSnapshot, Thread, ThreadOptions, ToolInfo, WarningEvent } from '../../index.ts';
+import type { ServerConfig, ServerSnapshot, Thread, ThreadOptions, WarningEvent } from '../../index.ts';
 import { deferred } from '../values.ts';
 
 /** What a trial is made with. */
@@ -12,20 +12,23 @@ export interface TrialOptions {
   readonly signal: AbortSignal;
 }
 
+/** How a server is, with its tools and why some are not shown. */
+export type SeenServer = Awaited<ReturnType<Thread['status']>>['servers'][number];
+
 /** What was seen. */
 export interface Trial {
   /** Absent when the check was ended before the server said how it is. */
   readonly server?: ServerSnapshot;
   readonly warnings: readonly WarningEvent[];
-  /** What the model would be shown. */
-  readonly tools: readonly ToolInfo[];
+  /** Absent unless it is up. */
+  readonly status?: SeenServer;
   readonly tookMs: number;
 }
 
 /** Beyond the limit of the server itself: for what is not the server's fault. */
 const graceMs = 5_000;
 
-/** Starts a server, waits until it is known how it is, asks it for its tools, and ends it. Rejects for nothing a server does. */
+/** Starts a server, waits until it is known how it is, and ends it. Rejects for nothing a server does. */
 export async function tryServer(name: string, config: ServerConfig, options: TrialOptions): Promise<Trial> {
   const { createThread, secrets, roots, startTimeoutMs, signal } = options;
   const warnings: WarningEvent[] = [];
@@ -53,8 +56,13 @@ export async function tryServer(name: string, config: ServerConfig, options: Tri
     const tookMs = Math.round(performance.now() - startedAt);
     const server = find();
     const isUp = server?.state === 'ready' || server?.state === 'degraded';
-    const tools = isUp ? await toolsOf(thread, signal) : [];
-    return { ...(server === undefined || signal.aborted ? {} : { server }), warnings, tools, tookMs };
+    const status = isUp ? await statusOf(thread, name, signal) : undefined;
+    return {
+      ...(server === undefined || signal.aborted ? {} : { server }),
+      ...(status === undefined ? {} : { status }),
+      warnings,
+      tookMs,
+    };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
@@ -68,13 +76,13 @@ function isSettled(server: ServerSnapshot | undefined): boolean {
   return server !== undefined && server.state !== 'starting' && server.state !== 'reconnecting';
 }
 
-async function toolsOf(thread: Thread, signal: AbortSignal): Promise<readonly ToolInfo[]> {
+async function statusOf(thread: Thread, name: string, signal: AbortSignal): Promise<SeenServer | undefined> {
   try {
-    const step = await thread.beginStep({ signal, timeoutMs: graceMs });
-    await step.end();
-    return step.tools;
+    await thread.ready({ signal, timeoutMs: graceMs });
+    const { servers } = await thread.status({ detail: 'tools', servers: [name], signal });
+    return servers[0];
   } catch {
     // It went away again, or the check was ended: the snapshot says so.
-    return [];
+    return undefined;
   }
 }
