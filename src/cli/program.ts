@@ -7,6 +7,7 @@ import { runDoctor } from './doctor/doctor-command.ts';
 import { type Ending, listenForEnd } from './ending.ts';
 import { type HostCommandOptions, type HostIo, runHost } from './jsonl/host-command.ts';
 import { type ImportCommandOptions, runImport } from './import-command.ts';
+import { type LoginIo, runLogin, runLogout } from './login-command.ts';
 import { loadConfig, rootsOf, withApproval } from './load-config.ts';
 import { type OneShot, runCall, runStatus, runTools } from './one-shot.ts';
 import { runShell } from './shell/shell.ts';
@@ -100,6 +101,27 @@ function programOf(io: ProgramIo, terminal: Terminal, done: (code: number) => vo
     );
 
   program
+    .command('login')
+    .description('Sign in to a server that is reached over HTTP.')
+    .argument('<server>', 'its name')
+    .addOption(
+      new Option('--scope <scope>', 'ask for this scope; may be given again').default([]).argParser(collectWords),
+    )
+    .option('--json', 'print JSON, one object a line')
+    .action(async (server: string, { scope }: { scope: readonly string[] }, command: Command) =>
+      done(await credentials(command.optsWithGlobals(), io, terminal, (given) => runLogin(server, scope, given))),
+    );
+
+  program
+    .command('logout')
+    .description('Remove the credentials of a server.')
+    .argument('<server>', 'its name')
+    .option('--json', 'print JSON, one object a line')
+    .action(async (server: string, _: unknown, command: Command) =>
+      done(await credentials(command.optsWithGlobals(), io, terminal, (given) => runLogout(server, given))),
+    );
+
+  program
     .command('import')
     .description('Show what configuration files of any tool have; without files, of the usual places of this machine.')
     .argument('[files...]', 'files of any known tool')
@@ -152,6 +174,10 @@ function wholeMs(value: string): number {
   if (!/^\d+$/.test(value) || ms < 1 || ms > 2 ** 31 - 1)
     throw new InvalidArgumentError('Expected whole milliseconds from 1 to 2147483647.');
   return ms;
+}
+
+function collectWords(value: string, before: readonly string[]): readonly string[] {
+  return [...before, ...value.split(/[\s,]+/).filter(Boolean)];
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {
@@ -254,6 +280,24 @@ async function doctor(
       { directory, env, terminal, createThread, signal, runCommand: consent.runner({ canAsk: true, signal }) },
     ),
   );
+}
+
+/** What signs in and out works with the servers of the configuration, and starts none of the others. */
+async function credentials(
+  options: CommonOptions,
+  io: ProgramIo,
+  terminal: Terminal,
+  run: (given: LoginIo) => Promise<number>,
+): Promise<number> {
+  refuseWatch(options);
+  const consent = createConsent({ terminal, isAllowed: options.allowCommands, env: io.env });
+  return untilEnded(io, terminal, async ({ signal }) => {
+    const runCommand = consent.runner({ canAsk: true, signal });
+    const { config, unreadable } = await loadConfig(options.config, io.directory, runCommand);
+    for (const error of unreadable) terminal.errors.write(`${describeError(error, terminal)}\n`);
+    const { servers, secrets } = config;
+    return run({ servers, secrets, terminal, json: options.json === true, createThread: io.createThread, signal });
+  });
 }
 
 /** The exit code of the work, or of the signal that came meanwhile. */

@@ -175,7 +175,7 @@ describe('a command', () => {
   test('CA-3 leaves nothing running that it began', async () => {
     const file = join(directory, 'a.json');
     const pid = Number(await runCommandLine('sleep 1000 & echo $!', { file, env: process.env, signal }));
-    await vi.waitUntil(() => !isThere(pid), 10_000);
+    await expect.poll(() => isThere(pid), { timeout: 10_000 }).toBe(false);
   });
 
   test('CA-3 may print so much and no more', async () => {

@@ -94,7 +94,7 @@ function factsOf({ transport, era, protocolVersion, serverInfo, tools, tookMs, a
     serverInfo === undefined ? undefined : oneLine(`${serverInfo.name} ${serverInfo.version}`, 60),
     tools === undefined ? undefined : `${tools.shown} ${tools.shown === 1 ? 'tool' : 'tools'}`,
     filtered > 0 ? `${filtered} not shown` : undefined,
-    auth === 'oauth' || auth === 'bearerToken' ? auth : undefined,
+    auth === 'oauth' || auth === 'bearerToken' ? `auth ${auth}` : undefined,
     tookMs === undefined ? undefined : `${tookMs} ms`,
   ]
     .filter((fact) => fact !== undefined)
