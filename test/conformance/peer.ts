@@ -1,18 +1,23 @@
 /** A conversation with the server of a scenario, by a thread of its own, with a person who answers. */
-import { createThread } from 'holdfast';
+import { createThread, HoldfastError } from 'holdfast';
 import type {
   ElicitationAnswer,
   HttpServer,
   JsonObject,
   PendingElicitation,
+  ServerSnapshot,
   Step,
   Thread,
   ThreadOptions,
   ToolResult,
 } from 'holdfast';
+import { forgetfulCredentials } from './credentials.ts';
 
 /** The name the server of a scenario has in its thread. */
 export const serverName = 'suite';
+
+/** Longer than any server of the suite takes: what a step offers is what the server has. */
+const startGraceMs = 20_000;
 
 /** What the suite gave the client. */
 export interface PeerOptions {
@@ -62,8 +67,13 @@ async function converse(
   { server, thread: more, person = acceptAsIs }: ConverseOptions,
 ): Promise<void> {
   const protocol = revision === '2026-07-28' ? revision : 'legacy';
-  const servers = { [serverName]: { url, protocol, required: true, ...server } } as const;
-  await using thread = createThread({ servers, ...more });
+  const servers = { [serverName]: { url, protocol, ...server } } as const;
+  await using thread = createThread({
+    servers,
+    limits: { startGraceMs },
+    authorization: { credentials: forgetfulCredentials() },
+    ...more,
+  });
   const failures: unknown[] = [];
   const answered = new Set<string>();
   thread.elicitations$.subscribe((questions) => {
@@ -73,9 +83,26 @@ async function converse(
       answer(thread, question, person).catch((error: unknown) => failures.push(error));
     }
   });
+  await reach(thread);
   await using step = await thread.beginStep();
   await talk({ thread, step, call: (tool, args) => callTool(step, tool, args) });
   if (failures.length > 0) throw failures[0];
+}
+
+/** Waits for the server, and signs in to it where it wants that. */
+async function reach(thread: Thread): Promise<void> {
+  await thread.ready();
+  if (serverOf(thread)?.state === 'authRequired') await thread.authorize(serverName);
+  const { state, error } = serverOf(thread) ?? {};
+  if (state === 'ready') return;
+  throw new HoldfastError(
+    error?.code ?? 'internal',
+    error?.message ?? `Expected a ready server, got ${String(state)}.`,
+  );
+}
+
+function serverOf(thread: Thread): ServerSnapshot | undefined {
+  return thread.snapshot().servers.find(({ name }) => name === serverName);
 }
 
 async function answer(
@@ -84,8 +111,9 @@ async function answer(
   person: NonNullable<ConverseOptions['person']>,
 ): Promise<void> {
   const outcome = await thread.respond(question.token, await person(question));
-  if (outcome.status !== 'delivered')
-    throw new Error(`Expected the answer to be delivered, got ${JSON.stringify(outcome)}.`);
+  // A page that is done may have said so itself.
+  const isHeard = outcome.status === 'delivered' || (outcome.status === 'settled' && outcome.outcome === 'accepted');
+  if (!isHeard) throw new Error(`Expected the answer to be delivered, got ${JSON.stringify(outcome)}.`);
 }
 
 async function callTool(step: Step, tool: string, args: JsonObject = {}): Promise<ToolResult> {

@@ -2,6 +2,7 @@
 import { authorizationScenarios } from './authorization.ts';
 import { serverName } from './peer.ts';
 import type { Conversation, Peer, Scenario } from './peer.ts';
+import { skillScenarios } from './skills.ts';
 import { contextOf, expectThat, isObject, objectsOf, textsOf } from './values.ts';
 
 /** The scenarios by the names the suite gives them. */
@@ -16,9 +17,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'sse-retry': talking(async ({ call }) => {
     await call('test_reconnection');
   }),
-  'request-metadata': talking(async ({ thread }) => {
-    await thread.listTools(serverName);
-  }),
+  'request-metadata': connect,
   'sep-2322-client-request-state': playRequestState,
   'http-standard-headers': talking(useEverything),
   'http-custom-headers': playCustomHeaders,
@@ -29,6 +28,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   }),
   'json-schema-2020-12-preservation': talking(echoSchema),
   ...authorizationScenarios,
+  ...skillScenarios,
 };
 
 function talking(talk: (conversation: Conversation) => Promise<void>): Scenario {
