@@ -61,6 +61,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
     'createKeptCredentials',
     'createMemoryCredentials',
     'createResultShelf',
+    'createToolCache',
     'credentialsDirectory',
     'fingerprint',
     'forgetCredentials',
