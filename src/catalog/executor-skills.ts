@@ -5,6 +5,7 @@
  * - Q2 One bad file costs itself and a warning. What cannot be known at all (the place does not answer) rejects: it is
  *   asked again.
  */
+import { setMaxListeners } from 'node:events';
 import type { ConnectorAttribution } from '../domain/catalog.ts';
 import type { Launcher, SelectedRoot } from '../domain/environment.ts';
 import { isRecord } from '../domain/json.ts';
@@ -44,6 +45,8 @@ export async function readExtras(
   launcher: Launcher,
   options: ReadExtrasOptions,
 ): Promise<RootExtras> {
+  // Many files are read at once, each until the one signal.
+  setMaxListeners(0, options.signal);
   const [skills, connectors] = await Promise.all([
     readSkills(root, launcher, options),
     readConnectors(root, launcher, options),
