@@ -42,12 +42,15 @@ export type {
   Host,
   HostOptions,
   InspectionFrame,
+  ListAllOptions,
   ListOptions,
   Publication,
+  ReadOptions,
   ReadSkillOptions,
   ReadyOptions,
   ReplaceOptions,
   RequestOptions,
+  ResourceClient,
   ReviewRequest,
   Root,
   RuntimeServers,
@@ -139,6 +142,28 @@ export type {
 } from './domain/events.ts';
 export type { DeclaredFile, FileProvider } from './domain/files.ts';
 export type { Json, JsonObject } from './domain/json.ts';
+export type {
+  FromServer,
+  ListedResource,
+  ListedResourceTemplate,
+  ResourceContents,
+  ResourceListing,
+  ResourcePage,
+  ResourceReadResult,
+} from './domain/resource.ts';
+export type {
+  CallCounts,
+  CallLatency,
+  ListingStatus,
+  MissingTool,
+  ServerStatus,
+  StatusDetail,
+  StatusOptions,
+  ThreadStatus,
+  ToolCounts,
+  ToolStatus,
+} from './domain/status.ts';
+export type { ToolCache } from './domain/tool-cache.ts';
 export type { SkillAddress, SkillContent, SkillInfo, SkillNeed, SkillOrigin } from './domain/skill.ts';
 export type {
   AuthState,

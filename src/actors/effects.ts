@@ -8,6 +8,7 @@ import { defaults } from '../domain/config.ts';
 import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
 import type { FileProvider } from '../domain/files.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { ClientOffer, OpenLink } from '../domain/link.ts';
 import { createRedactor, secretsOf } from '../domain/redact.ts';
 import type { Redactor } from '../domain/redact.ts';
@@ -116,6 +117,9 @@ export function createEffects(options: EffectsOptions): Effects {
     lookUp(id)?.send(event);
   };
 
+  const cacheFailed = (error: unknown): void => {
+    facts.warn('tool_cache_failed', `The cache of tools failed: ${messageOf(error)}. The thread goes on without.`);
+  };
   const servers = new Servers({
     spawn: (input) => {
       send('connections', { type: 'fleet.spawn', id: input.connection, systemId: input.connection, input });
@@ -128,7 +132,7 @@ export function createEffects(options: EffectsOptions): Effects {
     },
     now: () => clock.now(),
     maxToolNameLength: limits.maxToolNameLength ?? defaults.maxToolNameLength,
-    ...(options.cachedTools === undefined ? {} : { cachedTools: options.cachedTools }),
+    ...(options.cachedTools === undefined ? {} : { cachedTools: { ...options.cachedTools, onError: cacheFailed } }),
     believesFiles: (server) => filesFor(effects, server) !== undefined,
   });
   const turns = createTurns({

@@ -12,6 +12,8 @@ export interface CachedToolsPorts {
   readonly cache: ToolCache;
   /** See `ThreadOptions.cachedTools`. */
   readonly mode: 'grace' | 'immediate' | 'off';
+  /** Hears of a cache that throws: it costs only what it would have known. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** The tools a new step shows of a connection. */
@@ -30,9 +32,16 @@ export function rememberedTools(
   identity: string,
   config: ServerConfig,
 ): readonly ListedTool[] | undefined {
-  if (ports === undefined || ports.mode === 'off' || !mayBeCached(config)) return undefined;
-  const tools = ports.cache.get(identity);
-  return tools === undefined ? undefined : frozenCopy(tools.map(({ annotations: _, ...rest }) => rest));
+  if (ports === undefined || ports.mode === 'off' || !mayBeCached(ports.cache, config)) return undefined;
+  return attempt(ports, () => {
+    const tools = ports.cache.get(identity);
+    return tools === undefined ? undefined : frozenCopy(tools.map(({ annotations: _, ...rest }) => rest));
+  });
+}
+
+/** The ticket of a fetch that begins. */
+export function beginFetch(ports: CachedToolsPorts | undefined): number {
+  return ports === undefined ? 0 : (attempt(ports, () => ports.cache.begin()) ?? 0);
 }
 
 /** Takes a listing: its tools if it could be had whole, else the ones known before. */
@@ -46,16 +55,26 @@ export function takeInventory(connection: LiveConnection, inventory: Inventory):
 /** Remembers a listing that was taken, unless its server wants otherwise. */
 export function rememberTools(ports: CachedToolsPorts | undefined, connection: LiveConnection, ticket: number): void {
   const { identity, config, tools, link, authorizer } = connection;
-  if (ports === undefined || !mayBeCached(config) || authorizer?.state === 'oauth') return;
+  if (ports === undefined || !mayBeCached(ports.cache, config) || authorizer?.state === 'oauth') return;
   if (link === undefined || optsOut(link.info)) return;
-  ports.cache.put(identity, ticket, tools);
+  attempt(ports, () => ports.cache.put(identity, ticket, tools));
+}
+
+function attempt<TValue>({ onError }: CachedToolsPorts, ask: () => TValue): TValue | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    onError?.(error);
+    return undefined;
+  }
 }
 
 /**
  * A given transport is used once. Who is signed in to a server by OAuth is not part of its identity: its tools are not shown
  * to whom they may not be for.
  */
-function mayBeCached(config: ServerConfig): boolean {
+function mayBeCached({ isDurable = false }: ToolCache, config: ServerConfig): boolean {
+  if ('inMemory' in config) return !isDurable;
   if ('transport' in config && typeof config.transport === 'object') return false;
   return !('url' in config) || config.oauth === undefined;
 }

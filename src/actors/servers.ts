@@ -17,7 +17,7 @@ import type { Failure } from '../domain/errors.ts';
 import type { DroppedTool, Inventory, Link } from '../domain/link.ts';
 import type { ServerState } from '../domain/snapshot.ts';
 import type { ListedTool } from '../domain/tool.ts';
-import { rememberTools, rememberedTools, shownTools, takeInventory } from './known-tools.ts';
+import { beginFetch, rememberTools, rememberedTools, shownTools, takeInventory } from './known-tools.ts';
 import type { CachedToolsPorts } from './known-tools.ts';
 import { ConnectionStats } from './connection-stats.ts';
 import { toolView } from '../mcp/tool-view.ts';
@@ -245,7 +245,7 @@ export class Servers {
 
   /** A listing begins; gives its ticket. */
   beginInventory(): number {
-    return this.#ports.cachedTools?.cache.begin() ?? 0;
+    return beginFetch(this.#ports.cachedTools);
   }
 
   /** A question was put for a server of a runtime. */

@@ -8,6 +8,8 @@ import type { ListedTool } from './tool.ts';
  * that began earlier never replaces what a later one brought.
  */
 export interface ToolCache {
+  /** It outlives this process, in which servers that run in it have an identity. Default false. */
+  readonly isDurable?: boolean;
   /** What a server listed last, as it listed it; undefined when nothing is known that still counts. */
   get(identity: string): readonly ListedTool[] | undefined;
   /** Begins a fetch; gives its ticket. A ticket is above all that were given before. */

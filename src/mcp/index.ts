@@ -29,11 +29,13 @@ export type {
 } from '../domain/authorization.ts';
 export type {
   ClientOffer,
+  DroppedTool,
   EraVerdict,
   Inventory,
   Link,
   LinkHandlers,
   LinkInfo,
+  LinkStats,
   OpenLink,
   OpenLinkOptions,
   QuestionReply,

@@ -115,7 +115,8 @@ function sendOver(
   });
 }
 
-function usableTools(
+/** The tools among the entries of a listing: one that cannot be used costs only itself, and a warning. */
+export function usableTools(
   items: readonly unknown[],
   server: string,
   warn: Warn,

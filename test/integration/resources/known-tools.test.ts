@@ -1,8 +1,13 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import { createHost } from '../../../src/index.ts';
 import type { Host, ServerConfig } from '../../../src/index.ts';
-import { SimulatedClock, deferred, scriptedServer, serveHttp } from '../../../src/testing/index.ts';
+import { createToolCache } from '../../../src/mcp/index.ts';
+import { SimulatedClock, deferred, scriptedServer, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
 import type { ServerScript } from '../../../src/testing/index.ts';
 import { Watch, errorOf, eventually, serverOf, shown, textOf, turns } from '../runtimes/support.ts';
 
@@ -204,4 +209,37 @@ test('RE-2 a changed list is what the next thread knows', async () => {
   await watch.until(({ type }) => type === 'tools.changed');
   const second = host.createThread({ servers: { slow: peer.config }, cachedTools: 'immediate' });
   expect(shown(await second.beginStep(), 'slow')).toEqual(['echo', 'destructive', 'added']);
+});
+
+test('RE-2 a host that is given a cache on disk knows the tools of processes from the run before, and none of its own', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-'));
+  try {
+    const config = stdioServerConfig({ tools: ['echo'] });
+    const toolCache = createToolCache({ directory, key: 'ada' });
+    await using first = createHost({ toolCache });
+    await using peer = scriptedServer({ tools: ['echo'] });
+    await first.createThread({ servers: { child: config, own: peer.config } }).ready();
+    await eventually(() => existsSync(directory) && readdirSync(directory).length > 0);
+    await first.close();
+    expect(readdirSync(directory)).toHaveLength(1);
+    await using second = createHost({ toolCache });
+    const thread = second.createThread({ servers: { child: config }, cachedTools: 'immediate' });
+    const step = await thread.beginStep();
+    expect(serverOf(thread, 'child').state).toBe('starting');
+    expect(textOf(await step.callTool('mcp__child__echo', { text: 'at once' }))).toBe('at once');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('RT-12 RE-2 a cache that throws costs only what it would have known', async () => {
+  const fail = (): never => {
+    throw new Error('The cache broke.');
+  };
+  await using peer = scriptedServer({ tools: ['echo'] });
+  await using host = createHost({ toolCache: { get: fail, begin: fail, put: fail } });
+  const thread = host.createThread({ servers: { a: peer.config } });
+  const watch = new Watch(thread);
+  expect(shown(await thread.beginStep(), 'a')).toEqual(['echo']);
+  expect(watch.of('warning').map(({ code }) => code)).toContain('tool_cache_failed');
 });
