@@ -35,7 +35,7 @@ import type { ReadRequests } from './input-requests.ts';
 import { PendingList } from './pending-list.ts';
 import { placeQuestion } from './place-question.ts';
 import type { Placed } from './place-question.ts';
-import { maxChildQuestions, maxQuestionsAtOnce, readQuestion, tooManyQuestions } from './read-question.ts';
+import { maxChildQuestions, readQuestion } from './read-question.ts';
 import type { Servers } from './servers.ts';
 import type { LiveConnection } from './servers.ts';
 import { UrlQuestions } from './url-questions.ts';

@@ -34,16 +34,11 @@ export function readTask(task: JsonObject, taskId?: string): TaskRecord | string
 
 /** How a task of the extension ended, if it has; a cancelled one has no more to say. */
 export function readEnd(server: string, task: JsonObject): TaskEnd | undefined {
-  switch (task['status']) {
-    case 'completed':
-      return isJsonObject(task['result'])
-        ? endOf(server, task['result'])
-        : failed(unreadable(server, 'the result of a task that is completed', shapeOf(task['result'])));
-    case 'failed':
-      return refusedBy(server, task['error'], task['statusMessage']);
-    default:
-      return undefined;
-  }
+  const { status, result, error, statusMessage } = task;
+  if (status === 'failed') return refusedBy(server, error, statusMessage);
+  if (status !== 'completed') return undefined;
+  if (isJsonObject(result)) return endOf(server, result);
+  return failed(unreadable(server, 'the result of a task that is completed', shapeOf(result)));
 }
 
 /** The end of a task that brings a result: that of a call, and nothing that would begin anew. */

@@ -9,6 +9,7 @@ import type { RequestKey } from '../domain/link.ts';
 import type { TaskStyle } from '../domain/task.ts';
 import type { CallRecord } from './call-record.ts';
 import type { Effects } from './effects.ts';
+import type { begin } from './tasks.ts';
 
 /** The actors of a chart, by slot. */
 export type ActorSlots = { task?: unknown };
@@ -21,10 +22,10 @@ export function addTaskSlot(actors: ActorSlots): void {
 }
 
 /** Loads what tasks need. A thread that is restored with tasks in it waits for this first. */
-export async function loadTasks(): Promise<typeof import('./tasks.ts')> {
+export async function loadTasks(): Promise<typeof begin> {
   const tasks = await import('./tasks.ts');
   for (const actors of slots) actors.task = tasks.taskLogic;
-  return tasks;
+  return tasks.begin;
 }
 
 /** A server made a task of a call. Never rejects. */
@@ -34,8 +35,8 @@ export async function beginTask(
   made: { readonly task: JsonObject; readonly style: TaskStyle; readonly key: RequestKey | undefined },
 ): Promise<void> {
   try {
-    const tasks = await loadTasks();
-    tasks.begin(effects, record, made);
+    const beginLoaded = await loadTasks();
+    beginLoaded(effects, record, made);
   } catch (error) {
     const message = `The task of "${record.input.name}" cannot be followed: ${messageOf(error)}`;
     effects.calls.fail(record, { code: 'internal', message, retryable: false, outcome: 'unknown' });

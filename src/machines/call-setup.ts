@@ -3,7 +3,7 @@ import { assign, setup } from 'xstate';
 import type { Json } from '../domain/json.ts';
 import type { Question, Settlement } from '../domain/question.ts';
 import type { TaskEnd, TaskRecord } from '../domain/task.ts';
-import { contextOf, filled, maxRounds, questionsOf, roundOf, taskOf } from './call-context.ts';
+import { filled, maxRounds, questionsOf, roundOf, taskOf } from './call-context.ts';
 import type { CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round } from './call-context.ts';
 import { broken } from './call-endings.ts';
 import { elicitationMachine } from './elicitation.ts';

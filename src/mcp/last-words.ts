@@ -16,14 +16,15 @@ export class LastWords {
 
   /** The same sink, noted. */
   note(sink: RequestSink): RequestSink {
-    let heard = (): void => undefined;
+    const settled = new AbortController();
     const answer = new Promise<void>((resolve) => {
-      heard = () => {
-        this.#open.delete(answer);
-        resolve();
-      };
+      settled.signal.addEventListener('abort', () => resolve(), { once: true });
     });
     this.#open.add(answer);
+    const heard = (): void => {
+      this.#open.delete(answer);
+      settled.abort();
+    };
     return {
       onResult: (result) => {
         heard();

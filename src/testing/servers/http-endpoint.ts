@@ -101,5 +101,7 @@ function publisherOf({ notify }: McpHttpHandler): Publisher {
     resourceUpdated: (uri) => notify.resourceUpdated(uri),
     // The modern revision has no such notification.
     urlCompleted: () => undefined,
+    // A client that wants to hear of a task subscribes to it, which the SDK's server does not offer.
+    taskChanged: () => undefined,
   };
 }

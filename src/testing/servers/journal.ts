@@ -8,7 +8,7 @@ import { isRecord } from '../../domain/json.ts';
  *
  * `started` a process or a connection began; `initialized` the legacy handshake is done; `listed` tools were listed; `called`
  * a tool began; `parked` a call waits for its release; `ended` a call returned or threw; `cancelled` the client aborted a
- * call; `asked` and `answered` frame a question; `closed` a connection ended; `crashed` is the last of its kind.
+ * call or its task; `task` a request about a task came: `tool` is its method, `key` the task; `asked` and `answered` frame a question; `closed` a connection ended; `crashed` is the last of its kind.
  */
 export type JournalKind =
   | 'started'
@@ -18,6 +18,7 @@ export type JournalKind =
   | 'parked'
   | 'ended'
   | 'cancelled'
+  | 'task'
   | 'asked'
   | 'answered'
   | 'closed'

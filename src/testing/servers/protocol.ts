@@ -14,6 +14,7 @@ import { askingTools, formParams, noTimeoutMs, stateCodec } from './asking-tools
 import { addContent } from './content.ts';
 import { plainTools } from './plain-tools.ts';
 import { processTools } from './process-tools.ts';
+import { serveTasks, taskCapabilities, taskTools } from './task-tools.ts';
 import type { Publisher, Stage } from './stage.ts';
 import { plainTool } from './stage.ts';
 import type { Carrier, ScriptedCall, ScriptedTool } from './tool.ts';
@@ -21,7 +22,12 @@ import { aborted, json, ScriptedArgs } from './tool.ts';
 import { scriptedToolNames } from './tool-names.ts';
 import type { ScriptedToolName } from './tool-names.ts';
 
-const builtIn: Readonly<Record<ScriptedToolName, ScriptedTool>> = { ...plainTools, ...askingTools, ...processTools };
+const builtIn: Readonly<Record<ScriptedToolName, ScriptedTool>> = {
+  ...plainTools,
+  ...askingTools,
+  ...taskTools,
+  ...processTools,
+};
 
 /** What a server of a script is made for. */
 export interface ServerSite {
@@ -61,6 +67,7 @@ export function createScriptedServer(site: ServerSite): McpServer {
         prompts: { listChanged: true },
         completions: {},
         logging: {},
+        ...taskCapabilities(era),
       },
       requestState: { verify: (state, ctx) => stateCodec.verify(state, ctx) },
       ...(script.instructions === undefined ? {} : { instructions: script.instructions }),
@@ -93,19 +100,21 @@ export function createScriptedServer(site: ServerSite): McpServer {
       const replaceResult: ScriptedCall['replaceResult'] = (replace) => {
         server.replacements.set(ctx.mcpReq.id, replace);
       };
-      return await tool.run({ args, ctx, era, stage, carrier, server, number: call, replaceResult });
+      const { params } = request;
+      return await tool.run({ args, params, ctx, era, stage, carrier, server, number: call, replaceResult });
     } finally {
       ctx.mcpReq.signal.removeEventListener('abort', noteAbort);
       stage.journal.add({ kind: 'ended', tool: name, call });
     }
   });
 
+  serveTasks(server, stage, era);
   addContent(server, stage);
   sdk.oninitialized = () => {
     stage.journal.add({ kind: 'initialized' });
     if (script.askOnStart !== undefined) void askOnStart(server, stage);
   };
-  const publisher = publisherOf(server);
+  const publisher = publisherOf(server, era);
   if (site.publishes !== false) stage.publishers.add(publisher);
   sdk.onclose = () => {
     stage.publishers.delete(publisher);
@@ -150,12 +159,13 @@ async function listPage(
 }
 
 function describe(name: ScriptedToolName): ListedTool {
-  const { description, properties, required, annotations } = builtIn[name];
+  const { description, properties, required, annotations, taskSupport } = builtIn[name];
   return {
     name,
     description,
     inputSchema: { type: 'object', properties: properties ?? {}, ...(required === undefined ? {} : { required }) },
     ...(annotations === undefined ? {} : { annotations }),
+    ...(taskSupport === undefined ? {} : { execution: { taskSupport } }),
   };
 }
 
@@ -179,10 +189,13 @@ async function askOnStart(server: McpServer, stage: Stage): Promise<void> {
   }
 }
 
-function publisherOf({ server }: McpServer): Publisher {
+function publisherOf({ server }: McpServer, era: Era): Publisher {
   return {
     toolsChanged: () => server.sendToolListChanged(),
     resourceUpdated: (uri) => server.sendResourceUpdated({ uri }),
+    // A modern client that wants to hear of a task subscribes to it, which the SDK's server does not offer.
+    taskChanged: (task) =>
+      era === 'legacy' ? server.notification({ method: 'notifications/tasks/status', params: task }) : undefined,
     urlCompleted: (elicitationId) =>
       server.notification({ method: 'notifications/elicitation/complete', params: { elicitationId } }),
   };

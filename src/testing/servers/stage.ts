@@ -7,10 +7,12 @@
  * - T2 a release that comes before its call is remembered for it.
  */
 import { HoldfastError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { ListedTool } from '../../domain/tool.ts';
 import { deferred } from '../deferred.ts';
 import type { Deferred } from '../deferred.ts';
 import { Journal } from './journal.ts';
+import type { ScriptedTask } from './scripted-task.ts';
 import type { ServerScript } from './script.ts';
 
 /** Tells the client of one connection, or all clients of one endpoint, about a change. */
@@ -18,6 +20,7 @@ export interface Publisher {
   toolsChanged(): Promise<void> | void;
   resourceUpdated(uri: string): Promise<void> | void;
   urlCompleted(elicitationId: string): Promise<void> | void;
+  taskChanged(task: JsonObject): Promise<void> | void;
 }
 
 /** The state behind one scripted server, whichever way it is served. */
@@ -28,6 +31,8 @@ export class Stage {
   /** How to end each open connection. */
   readonly connections = new Set<() => Promise<void>>();
   readonly completedUrls = new Set<string>();
+  /** By id. They outlive the connection they were made on. */
+  readonly tasks = new Map<string, ScriptedTask>();
   readonly addedTools = new Map<string, ListedTool>();
   readonly removedTools = new Set<string>();
   listings = 0;

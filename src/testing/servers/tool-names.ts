@@ -18,6 +18,7 @@ export const scriptedToolNames = [
   'complete',
   'sample',
   'roots',
+  'task',
   'progress',
   'log',
   'addTool',

@@ -16,6 +16,8 @@ export interface Carrier {
 /** One call as a tool sees it. */
 export interface ScriptedCall {
   readonly args: ScriptedArgs;
+  /** Everything the call was made with. */
+  readonly params: Readonly<Record<string, unknown>>;
   readonly ctx: ServerContext;
   readonly era: Era;
   readonly stage: Stage;
@@ -35,6 +37,8 @@ export interface ScriptedTool {
   readonly properties?: JsonObject;
   readonly required?: readonly string[];
   readonly annotations?: ToolAnnotations;
+  /** Legacy: whether it may be called as a task. */
+  readonly taskSupport?: 'required';
   run(call: ScriptedCall): ScriptedResult | Promise<ScriptedResult>;
 }
 
