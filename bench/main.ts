@@ -2,7 +2,7 @@
  * `npm run bench`: builds the package, then runs every measure in a process of its own and prints what it found.
  *
  * `--json` prints one JSON value instead of tables; `--quick` runs fewer and shorter rounds; `--only <name>` (memory, stdio,
- * http, own-cost, replacement, threads, questions, imports; more than once or with commas) picks; `--no-build` measures
+ * http, own-cost, replacement, threads, questions, imports, configuration; more than once or with commas) picks; `--no-build` measures
  * what `dist` has.
  */
 import { spawn } from 'node:child_process';

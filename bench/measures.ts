@@ -8,6 +8,7 @@ export const programs = {
   threads: new URL('./measures/threads.ts', import.meta.url),
   questions: new URL('./measures/questions.ts', import.meta.url),
   imports: new URL('./measures/imports.ts', import.meta.url),
+  configuration: new URL('./measures/configuration.ts', import.meta.url),
 } as const;
 
 export type MeasureFile = keyof typeof programs;
@@ -32,4 +33,5 @@ export const measures: readonly Measure[] = [
   { name: 'threads', file: 'threads', args: ['1000', 'memory'] },
   { name: 'questions', file: 'questions', args: [] },
   { name: 'imports', file: 'imports', args: [] },
+  { name: 'configuration', file: 'configuration', args: [] },
 ];

@@ -42,7 +42,7 @@ function ownCostTable({ ownCost }: Results): string {
   return table(['own cost of a call, in memory', 'at a time', 'CPU µs (min to max)', 'budget', 'bare client'], rows);
 }
 
-function singles({ replacement, threads, questions, imports }: Results): readonly string[] {
+function singles({ replacement, threads, questions, imports, configuration }: Results): readonly string[] {
   return [
     table(
       ['replacement, server unchanged', 'p50 ms', 'p99 ms', 'budget', 'max ms', 'calls lost'],
@@ -91,6 +91,10 @@ function singles({ replacement, threads, questions, imports }: Results): readonl
         marked(range(addedMs, 0), addedMs.median > mostImportMs),
         `<= ${String(mostImportMs)}`,
       ]),
+    ),
+    table(
+      ['configuration', 'servers', 'ms'],
+      configuration.map(({ what, count, ms }) => [what, String(count), range(ms, 1)]),
     ),
   ];
 }

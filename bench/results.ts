@@ -31,6 +31,7 @@ const questions = z.object({
   respondRatio: z.number(),
 });
 const imports = z.object({ clientMs: spread, addedMs: spread });
+const configuration = z.object({ what: z.string(), count: z.number(), ms: spread });
 
 const schemas = {
   calls: z.array(calls),
@@ -39,6 +40,7 @@ const schemas = {
   threads: z.array(threads),
   questions: z.array(questions),
   imports: z.array(imports),
+  configuration: z.array(configuration),
 };
 
 export type Calls = z.infer<typeof calls>;
@@ -47,6 +49,7 @@ type Replacement = z.infer<typeof replacement>;
 type Threads = z.infer<typeof threads>;
 type Questions = z.infer<typeof questions>;
 type Imports = z.infer<typeof imports>;
+type Configuration = z.infer<typeof configuration>;
 
 export interface Results {
   calls: Calls[];
@@ -55,11 +58,12 @@ export interface Results {
   threads: Threads[];
   questions: Questions[];
   imports: Imports[];
+  configuration: Configuration[];
 }
 
 /** Results before anything was measured. */
 export function noResults(): Results {
-  return { calls: [], ownCost: [], replacement: [], threads: [], questions: [], imports: [] };
+  return { calls: [], ownCost: [], replacement: [], threads: [], questions: [], imports: [], configuration: [] };
 }
 
 /** Files what a measure wrote under what it measured. */
@@ -83,6 +87,9 @@ export function addResult(results: Results, file: MeasureFile, text: string): vo
       return;
     case 'imports':
       results.imports.push(...schemas.imports.parse(value));
+      return;
+    case 'configuration':
+      results.configuration.push(...schemas.configuration.parse(value));
       return;
   }
 }
