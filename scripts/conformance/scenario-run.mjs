@@ -1,6 +1,6 @@
 /** One scenario at one revision: the suite starts the client against a server of its own, and says what it saw. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../process.mjs';
 import { suiteCommand } from './referee.mjs';
@@ -29,6 +29,8 @@ const timeLimitMs = 60_000;
  */
 export async function playScenario({ revision, scenario, node, client, results }) {
   const folder = join(results, revision, scenario.replaceAll('/', '-'));
+  // What an earlier run left there would be taken for this one's.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const args = ['client', '--scenario', scenario, '--spec-version', revision, '--force', '--output-dir', folder];
   const { code, output } = await run(node, [suiteCommand, ...args, '--command', clientCommand()], {
