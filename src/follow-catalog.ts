@@ -85,7 +85,11 @@ export function followCatalog<TItem>(items$: Observable<TItem>, ports: CatalogPo
     note,
     stop() {
       isStopped = true;
-      subscription?.unsubscribe();
+      try {
+        subscription?.unsubscribe();
+      } catch (error) {
+        ports.warn(`The stream of catalogs threw as it was left: ${messageOf(error)}`);
+      }
     },
   };
 }

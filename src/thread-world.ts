@@ -6,7 +6,7 @@
  *   them; never for those that are only looked at again.
  * - Z2 What a step was given it keeps: the entries of its skills, and where they are read.
  */
-import type { Clock, ReadSkillOptions, WorldStateSection } from './api.ts';
+import type { Clock, ReadSkillOptions } from './api.ts';
 import type { Effects } from './actors/effects.ts';
 import { isUsable } from './actors/servers.ts';
 import type { LiveConnection } from './actors/servers.ts';
@@ -87,16 +87,10 @@ export class World {
     return world;
   }
 
-  stop(): void {
-    this.#states.stop();
-  }
-
   async #begin(generation: number, view: ToolView): Promise<StepWorld> {
     const { effects, projection } = this.#ports;
     const connections = connectionsOf(effects, generation);
     this.#serverSkills.keepOnly(new Set([...effects.servers.connections].map(({ id }) => id)));
-    const sections = projection.parts.flatMap((part) => part.sections);
-    this.#states.setSections(sections);
     const unread = projection.available.unread.filter((reading) => !this.#waited.has(reading));
     for (const reading of unread) this.#waited.add(reading);
     const waits = [
@@ -104,15 +98,10 @@ export class World {
       ...unread,
     ];
     if (waits.length > 0) await within(longestWaitMs, Promise.all(waits), effects.clock);
-    return this.#compose(generation, view, connections, sections);
+    return this.#compose(generation, view, connections);
   }
 
-  #compose(
-    generation: number,
-    view: ToolView,
-    connections: readonly LiveConnection[],
-    sections: readonly WorldStateSection[],
-  ): StepWorld {
+  #compose(generation: number, view: ToolView, connections: readonly LiveConnection[]): StepWorld {
     const { effects, projection } = this.#ports;
     const { available } = projection;
     const configs = configsOf(effects, generation);
@@ -135,7 +124,7 @@ export class World {
         tools: toolsSection(view.tools),
         skills: skillsSection(infos),
       },
-      sections,
+      projection.parts.flatMap((part) => part.sections),
     );
     this.#ports.keep(step.state);
     return { ...step, skills: infos, read: (skill, options, request) => this.#read(skills, skill, options, request) };

@@ -9,6 +9,7 @@ import type { Subscription } from 'rxjs';
 import type { Extension, ExtensionServers, ExtensionSkill, WorldStateSection } from '../api.ts';
 import { messageOf } from '../domain/errors.ts';
 import { isRecord, shown } from '../domain/json.ts';
+import { LiveSection } from './live-section.ts';
 
 /** What one extension says of servers. */
 export interface ExtensionOverlay {
@@ -21,7 +22,7 @@ export interface ExtensionOverlay {
 export interface ExtensionParts {
   /** `undefined` for the host. */
   readonly extension: string | undefined;
-  readonly sections: readonly WorldStateSection[];
+  readonly sections: readonly LiveSection[];
   readonly skills: readonly ExtensionSkill[];
 }
 
@@ -45,7 +46,11 @@ export function followExtensions(
   ports: ExtensionPorts,
 ): Observable<ExtensionsNow> {
   return new Observable((subscriber) => {
-    const host: ExtensionParts = { extension: undefined, sections: hostSections, skills: [] };
+    const host: ExtensionParts = {
+      extension: undefined,
+      sections: hostSections.map((section) => new LiveSection(section)),
+      skills: [],
+    };
     const followed = extensions.map((extension, order) => new Followed(extension, order));
     let overlays: readonly ExtensionOverlay[] = [];
     let isReady = false;
@@ -57,7 +62,9 @@ export function followExtensions(
     isReady = true;
     tell(true);
     return () => {
-      for (const subscription of subscriptions) subscription.unsubscribe();
+      for (const subscription of subscriptions) quietly(() => subscription.unsubscribe());
+      for (const section of [host, ...followed.map((each) => each.parts)].flatMap(({ sections }) => sections))
+        quietly(() => section.stop());
     };
   });
 }
@@ -74,7 +81,7 @@ class Followed {
   readonly #extension: Extension;
   readonly #order: number;
   #servers: ExtensionServers | undefined;
-  #sections: readonly WorldStateSection[] = [];
+  #sections: readonly LiveSection[] = [];
   #skills: readonly ExtensionSkill[] = [];
 
   constructor(extension: Extension, order: number) {
@@ -110,7 +117,9 @@ class Followed {
         ports,
         (sections) => {
           checkSections(sections);
-          this.#sections = sections;
+          const before = this.#sections;
+          this.#sections = sections.map((section) => new LiveSection(section));
+          for (const section of before) quietly(() => section.stop());
           tell(false);
         },
       ),
@@ -153,6 +162,15 @@ class Followed {
       fault(error);
     }
     return undefined;
+  }
+}
+
+/** What a stream throws as it is left concerns nobody any more. */
+function quietly(leave: () => void): void {
+  try {
+    leave();
+  } catch {
+    // It is left all the same.
   }
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { BehaviorSubject, NEVER, Observable, Subject, throwError } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { toolsSection, serversSection, environmentsSection, skillsSection } from '../../src/catalog/world-sections.ts';
+import { LiveSection, sectionBounds } from '../../src/catalog/live-section.ts';
 import { sectionLimits, WorldStates } from '../../src/catalog/world-state.ts';
 import type { OwnSections } from '../../src/catalog/world-state.ts';
 import { applyMergePatch } from '../../src/domain/merge-patch.ts';
@@ -20,12 +21,11 @@ const noOwn: OwnSections = {
 function worldOf(sections: readonly WorldStateSection[]) {
   const warnings: string[] = [];
   const states = new WorldStates({ redact: (state) => state, warn: (_, message) => warnings.push(message) });
+  const live = sections.map((section) => new LiveSection(section));
   return {
     warnings,
-    states,
-    next(now: readonly WorldStateSection[] = sections, own = noOwn) {
-      states.setSections(now);
-      return states.next(own, now);
+    next(now = live) {
+      return states.next(noOwn, now);
     },
   };
 }
@@ -55,7 +55,7 @@ describe('the world state', () => {
         const world = worldOf([]);
         let known: Json = {};
         for (const value of values) {
-          const sections = Object.entries(value).map(([id, said]) => ({ id, value: said as Json }));
+          const sections = Object.entries(value).map(([id, said]) => new LiveSection({ id, value: said as Json }));
           const { state, change } = world.next(sections);
           known = change === undefined ? state : applyMergePatch(known, JSON.parse(JSON.stringify(change)) as Json);
           expect(known).toEqual(state);
@@ -81,7 +81,7 @@ describe('the world state', () => {
       () => circle,
       () => 7n,
       () => () => undefined,
-      () => 'x'.repeat(sectionLimits.bytes),
+      () => 'x'.repeat(sectionBounds.bytes),
       () => deep,
     ];
     for (const [index, throwing] of bad.entries()) {
@@ -121,27 +121,6 @@ describe('the world state', () => {
     subject.error(new Error('Gone.'));
     expect(world.next().change).toEqual({});
     expect(world.warnings.map((warning) => /"(\w+)"/.exec(warning)?.[1])).toEqual(['failed', 'thrown', 'subject']);
-  });
-
-  test('WS-1 a stream is listened to as long as its section is there', () => {
-    let listeners = 0;
-    const value = new Observable<Json>((subscriber) => {
-      listeners += 1;
-      subscriber.next(listeners);
-      return () => {
-        listeners -= 1;
-      };
-    });
-    const section = { id: 'a', value };
-    const world = worldOf([section]);
-    world.next();
-    world.next();
-    expect(listeners).toBe(1);
-    world.next([]);
-    expect(listeners).toBe(0);
-    world.next([section]);
-    world.states.stop();
-    expect(listeners).toBe(0);
   });
 
   test('WS-1 ids are unique and plain, and Holdfast has its own: later ones are left out and told', () => {
