@@ -51,6 +51,8 @@ const checks: Readonly<Record<string, Check>> = {
   headers: textMap,
   headersFrom: textMap,
   bearerTokenVariable: text,
+  renewHeaders: (value) => (typeof value === 'function' ? undefined : 'a function that gives headers'),
+  caFile: text,
   oauth,
   inMemory: (value) => (typeof value === 'function' ? undefined : 'a function that makes a server'),
   enabled: flag,

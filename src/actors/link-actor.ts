@@ -18,6 +18,7 @@ import type { Facts } from './facts.ts';
 import type { Publications } from './publications.ts';
 import type { Questions } from './questions.ts';
 import type { LiveConnection, Servers } from './servers.ts';
+import { withToldHeaders } from './told-headers.ts';
 import type { ResultsCache } from './results-cache.ts';
 import type { SignIns } from './sign-ins.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -152,7 +153,7 @@ class LinkAttempt {
     const verdict = this.#ports.verdicts.get(identity);
     return this.#ports.openLink({
       server,
-      config,
+      config: withToldHeaders(config, this.#ports.redactor),
       ...(place === undefined ? {} : { place }),
       ...(authorizer === undefined ? {} : { authorizer }),
       offer: this.#ports.offer,

@@ -60,11 +60,24 @@ export async function runAsked(sources: readonly SourceReading[], run: CommandRu
   };
 }
 
-/** Puts the headers a helper printed over those the entry has. */
-export function withHeaders(config: ServerConfig, headers: Readonly<Record<string, string>> | undefined): ServerConfig {
-  return headers === undefined || !('url' in config)
-    ? config
-    : { ...config, headers: { ...config.headers, ...headers } };
+/** Puts the headers a helper printed over those the entry has; the helper runs again when the server refuses them. */
+export function withHeaders(
+  config: ServerConfig,
+  headers: Readonly<Record<string, string>> | undefined,
+  renewHeaders: (() => Promise<Readonly<Record<string, string>>>) | undefined,
+): ServerConfig {
+  if (headers === undefined || !('url' in config)) return config;
+  const all = { ...config, headers: { ...config.headers, ...headers } };
+  return renewHeaders === undefined ? all : { ...all, renewHeaders };
+}
+
+/** Runs the headers helper of an entry again. */
+export async function runHelperOf(entry: ReadEntry, run: CommandRunner): Promise<Readonly<Record<string, string>>> {
+  const asked = askedBy(entry).find(({ purpose }) => purpose === 'headers');
+  const output = asked === undefined ? '' : await runOne(asked, run);
+  const headers = asked === undefined || typeof output !== 'string' ? output : headersOf(asked, output);
+  if (headers instanceof HoldfastError) throw headers;
+  return typeof headers === 'string' ? {} : headers;
 }
 
 function textsOf(outputs: ReadonlyMap<string, string | HoldfastError>): Readonly<Record<string, string>> {

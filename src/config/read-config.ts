@@ -13,7 +13,15 @@ import type { ServerProvenance } from '../domain/catalog.ts';
 import type { Limits, MisconfiguredServer, Policy, ServerConfig } from '../domain/config.ts';
 import { HoldfastError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
-import { type CommandRunner, entryKey, nothingRan, type RanCommands, runAsked, withHeaders } from './consent.ts';
+import {
+  type CommandRunner,
+  entryKey,
+  nothingRan,
+  type RanCommands,
+  runAsked,
+  runHelperOf,
+  withHeaders,
+} from './consent.ts';
 import { readDocument } from './document.ts';
 import { maxServers } from './formats/format.ts';
 import type { Environment, Given } from './placeholders.ts';
@@ -97,7 +105,7 @@ export async function readConfig(files: readonly string[], options: ReadConfigOp
     ran = await runAsked(sources, runCommand);
     if (ran.outputs.size > 0) sources = read(ran);
   }
-  const collected = new ConfigCollector(ran);
+  const collected = new ConfigCollector(ran, runCommand);
   for (const source of sources) collected.add(source);
   return collected.result(paths);
 }
@@ -143,13 +151,15 @@ const importOnly = new Set(['type-inferred', 'empty-env-value']);
 /** Puts the documents together, in order. */
 class ConfigCollector {
   readonly #ran: RanCommands;
+  readonly #run: CommandRunner | undefined;
   readonly #entries = new Map<string, ReadEntry>();
   readonly #warnings: ConfigWarning[] = [];
   #policy: Policy | undefined;
   #limits: Limits | undefined;
 
-  constructor(ran: RanCommands) {
+  constructor(ran: RanCommands, run: CommandRunner | undefined) {
     this.#ran = ran;
+    this.#run = run;
   }
 
   add(source: SourceReading): void {
@@ -172,6 +182,12 @@ class ConfigCollector {
       );
   }
 
+  /** How the headers of an entry are got again, where a command may run for them. */
+  #renewal(entry: ReadEntry): (() => Promise<Readonly<Record<string, string>>>) | undefined {
+    const run = this.#run;
+    return run === undefined || entry.headersHelper === undefined ? undefined : () => runHelperOf(entry, run);
+  }
+
   result(files: readonly string[]): ResolvedConfig {
     const servers: [string, ServerConfig][] = [];
     const misconfigured: [string, MisconfiguredServer][] = [];
@@ -183,7 +199,7 @@ class ConfigCollector {
       if (failure !== undefined)
         misconfigured.push([name, isRequired(entry) ? { ...failure, required: true } : failure]);
       else if (entry.config !== undefined)
-        servers.push([name, withHeaders(settle(entry.config, entry.source.directory), headers)]);
+        servers.push([name, withHeaders(settle(entry.config, entry.source.directory), headers, this.#renewal(entry))]);
       if (Object.keys(entry.kept).length > 0) unknown.push([name, entry.kept]);
       for (const secret of [...entry.secrets, ...Object.values(headers ?? {})]) secrets.add(secret);
     }

@@ -43,7 +43,7 @@ export interface ReadEntry {
 }
 
 /** The fields text is put into. */
-export const textFields = ['command', 'args', 'env', 'cwd', 'url', 'headers'] as const;
+export const textFields = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'caFile'] as const;
 
 /** Resolves and checks one entry. Never throws. */
 export function readEntry({ name, draft, isNameless = false }: NamedDraft, source: EntrySource): ReadEntry {
@@ -132,13 +132,19 @@ export function readEntry({ name, draft, isNameless = false }: NamedDraft, sourc
  * exists there runs there, wherever Holdfast itself was started.
  */
 export function settle(config: ServerConfig, directory: string): ServerConfig {
-  if (!('command' in config)) return config;
+  if (!('command' in config)) return withCaFile(config, directory);
   if (config.cwd !== undefined)
     return isAbsolute(config.cwd) ? config : { ...config, cwd: resolve(directory, config.cwd) };
   if (resolve(directory) === process.cwd()) return config;
   const candidates = [...(/[\\/]/.test(config.command) ? [config.command] : []), ...(config.args ?? [])];
   return candidates.some((path) => isRelativePath(path) && exists(join(directory, path)))
     ? { ...config, cwd: resolve(directory) }
+    : config;
+}
+
+function withCaFile(config: ServerConfig, directory: string): ServerConfig {
+  return 'url' in config && config.caFile !== undefined
+    ? { ...config, caFile: resolve(directory, config.caFile) }
     : config;
 }
 

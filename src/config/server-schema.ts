@@ -81,6 +81,7 @@ const httpSchema = z.object({
   headers: textMap,
   headersFrom: textMap,
   bearerTokenVariable: name,
+  caFile: name,
   transport: z.enum(httpTransports).exactOptional(),
   oauth: oauthSchema.exactOptional(),
 });

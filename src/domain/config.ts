@@ -113,6 +113,13 @@ export interface HttpServer {
   readonly headersFrom?: Readonly<Record<string, string>>;
   /** Name of the environment variable that holds the bearer token. */
   readonly bearerTokenVariable?: string;
+  /**
+   * Gives headers anew when the server answers 401 to those it was sent; they win over all others. Called once at a time.
+   * Files cannot set it: it is what a headers helper becomes once there is consent to run it.
+   */
+  readonly renewHeaders?: () => Promise<Readonly<Record<string, string>>>;
+  /** A file of certificates (PEM): authorities that are trusted beside the usual ones. */
+  readonly caFile?: string;
   /** `auto` tries Streamable HTTP, then the legacy SSE transport. Default `auto`. */
   readonly transport?: HttpTransport;
   readonly oauth?: OAuthConfig;

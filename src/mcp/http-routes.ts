@@ -6,15 +6,22 @@
 import type { Authorizer } from '../domain/authorization.ts';
 import type { HttpServer } from '../domain/config.ts';
 import { headersOf } from './http-access.ts';
+import { readAuthorities } from './transports/authorities.ts';
 import { createHttpTransport } from './transports/http.ts';
 import { createSseTransport } from './transports/sse.ts';
 import type { WireRoute, WireRoutes } from './wire-route.ts';
 
-/** @throws HoldfastError `server_misconfigured` for a variable that is not set. */
-export function httpRoutes(server: string, config: HttpServer, authorizer?: Authorizer): WireRoutes {
-  const { url, transport = 'auto' } = config;
+/** @throws HoldfastError `server_misconfigured` for a variable that is not set, or a bad file of certificates. */
+export async function httpRoutes(server: string, config: HttpServer, authorizer?: Authorizer): Promise<WireRoutes> {
+  const { url, transport = 'auto', caFile, renewHeaders } = config;
   const headers = headersOf(server, config, process.env);
-  const access = { url, headers, ...(authorizer === undefined ? {} : { authorizer }) };
+  const access = {
+    url,
+    headers,
+    ...(authorizer === undefined ? {} : { authorizer }),
+    ...(renewHeaders === undefined ? {} : { renewHeaders }),
+    ...(caFile === undefined ? {} : { authorities: await readAuthorities(server, caFile) }),
+  };
   const http: WireRoute = {
     kind: 'http',
     repeatable: true,

@@ -102,7 +102,7 @@ const givenUp: ReadonlySet<string> = new Set(['aborted', 'timeout']);
 async function keyOf({ config, identity, offer, authorizer }: OpenLinkOptions): Promise<string | undefined> {
   if (identity === undefined || !('url' in config)) return undefined;
   // Who signs in has credentials of their own.
-  if (config.oauth !== undefined) return undefined;
+  if (config.oauth !== undefined || config.renewHeaders !== undefined) return undefined;
   if (authorizer !== undefined && (await authorizer.load()) !== 'unknown') return undefined;
   return JSON.stringify([identity, offer.sampling, offer.roots]);
 }

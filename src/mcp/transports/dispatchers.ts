@@ -6,6 +6,7 @@
  */
 import { Agent, EnvHttpProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
+import type { Authorities } from './authorities.ts';
 import { makeTunnelPool } from './tunnel-pool.ts';
 
 export interface DispatcherLease {
@@ -33,13 +34,25 @@ const maxCallConnections = 1_024;
 
 const registry = new Map<string, Pools>();
 
+export interface LeaseOptions {
+  /** Where proxies are read from. Default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Trusted beside the usual ones. */
+  readonly authorities?: Authorities | undefined;
+}
+
 /** Takes a lease of the pools for `url`: direct ones, or through the proxy the environment names for it. */
-export function leaseDispatchers(url: URL, env: NodeJS.ProcessEnv = process.env): DispatcherLease {
+export function leaseDispatchers(url: URL, options: LeaseOptions = {}): DispatcherLease {
+  const { env = process.env, authorities } = options;
   const proxy = isLoopback(url.hostname) ? undefined : proxyFrom(env);
-  const key = JSON.stringify(proxy ?? 'direct');
+  const key = JSON.stringify([proxy, authorities?.key]);
   let pools = registry.get(key);
   if (pools === undefined) {
-    pools = { calls: makeDispatcher(proxy, maxCallConnections), control: makeDispatcher(proxy, undefined), leases: 0 };
+    pools = {
+      calls: makeDispatcher(proxy, authorities, maxCallConnections),
+      control: makeDispatcher(proxy, authorities),
+      leases: 0,
+    };
     registry.set(key, pools);
   }
   pools.leases += 1;
@@ -77,12 +90,18 @@ function proxyFrom(env: NodeJS.ProcessEnv): ProxySettings | undefined {
   return { http, https, except: env['no_proxy'] ?? env['NO_PROXY'] ?? '' };
 }
 
-function makeDispatcher(proxy: ProxySettings | undefined, connections: number | undefined): Dispatcher {
+function makeDispatcher(
+  proxy: ProxySettings | undefined,
+  authorities: Authorities | undefined,
+  connections?: number,
+): Dispatcher {
+  const tls = authorities === undefined ? undefined : { secureContext: authorities.context };
   const options = {
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
     ...(connections === undefined ? {} : { connections }),
+    ...(tls === undefined ? {} : { connect: tls }),
   };
   if (proxy === undefined) return new Agent(options);
   // Plain http is asked of the proxy as such; only https needs a tunnel through it.
@@ -92,6 +111,7 @@ function makeDispatcher(proxy: ProxySettings | undefined, connections: number | 
     httpsProxy: proxy.https,
     noProxy: proxy.except,
     proxyTunnel: false,
+    ...(tls === undefined ? {} : { requestTls: tls }),
     clientFactory: (origin, settings) => makeTunnelPool(origin, settings),
   });
 }

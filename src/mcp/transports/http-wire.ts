@@ -1,7 +1,10 @@
 /** What the two HTTP transports have in common: neither is a process, and both end once. */
+import type { Fetch } from '../../domain/authorization.ts';
 import { HoldfastError } from '../../domain/errors.ts';
 import type { DispatcherLease } from './dispatchers.ts';
 import { findsNobody } from './nobody-there.ts';
+import { withRenewedHeaders } from './renewed-headers.ts';
+import type { HeaderHelper } from './renewed-headers.ts';
 import type { WireListener } from './transport.ts';
 
 /** Base of the HTTP transports: its subclass owns the SDK's transport and says how it ends. */
@@ -33,6 +36,14 @@ export abstract class HttpWire {
   close(): Promise<void> {
     this.#closing ??= this.#endAll();
     return this.#closing;
+  }
+
+  /** Has a helper asked for other headers when the server refuses those it was sent. */
+  protected withHelp(fetch: Fetch, helper: HeaderHelper | undefined): Fetch {
+    if (helper === undefined) return fetch;
+    return withRenewedHeaders(fetch, helper, (message) => {
+      if (!this.#isClosing) this.listener.onWarning('headers_helper', message);
+    });
   }
 
   /** Tells the listener if the error of an exchange says that nobody is there. */

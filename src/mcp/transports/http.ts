@@ -11,6 +11,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Authorizer } from '../../domain/authorization.ts';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
+import type { Authorities } from './authorities.ts';
 import { leaseDispatchers } from './dispatchers.ts';
 import { createFastFetch } from './fast-fetch.ts';
 import { outgoingHeader } from './http-messages.ts';
@@ -20,6 +21,7 @@ import { Outbox } from './outbox.ts';
 import { OutgoingRequest } from './outgoing-request.ts';
 import type { OutgoingOwner } from './outgoing-request.ts';
 import { attachRefusal } from './refusal.ts';
+import type { HeaderHelper } from './renewed-headers.ts';
 import { ServerStream } from './server-stream.ts';
 import type { WireListener, WireSendOptions, WireTransport } from './transport.ts';
 import { WarningCounter } from './warnings.ts';
@@ -31,6 +33,10 @@ export interface HttpTransportOptions {
   /** Puts credentials on what is sent, and answers challenges. */
   readonly authorizer?: Authorizer;
   readonly listener: WireListener;
+  /** Gives headers anew after a 401. */
+  readonly renewHeaders?: HeaderHelper;
+  /** Trusted beside the usual ones. */
+  readonly authorities?: Authorities;
   /** Where proxies are read from. Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
   /** How long `close` waits for what is still to be told the server. Default 1,000. */
@@ -74,7 +80,7 @@ class HttpTransport extends HttpWire implements WireTransport {
 
   constructor(options: HttpTransportOptions) {
     const url = parseServerUrl(options.url);
-    super(options.listener, leaseDispatchers(url, options.env));
+    super(options.listener, leaseDispatchers(url, options));
     this.#farewellMs = options.farewellMs ?? 1_000;
     const warnings = new WarningCounter((message) => {
       if (!this.isClosing) this.listener.onWarning('invalid_message', message);
@@ -108,7 +114,7 @@ class HttpTransport extends HttpWire implements WireTransport {
       },
     });
     this.#inner = new StreamableHTTPClientTransport(url, {
-      fetch: options.authorizer?.authorize(fetch) ?? fetch,
+      fetch: this.withHelp(options.authorizer?.authorize(fetch) ?? fetch, options.renewHeaders),
       ...(options.headers === undefined ? {} : { requestInit: { headers: { ...options.headers } } }),
     });
     this.#inner.onerror = (error) => {

@@ -11,6 +11,7 @@ import { createParser } from 'eventsource-parser';
 import type { Authorizer, Fetch } from '../../domain/authorization.ts';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { maxMessageBytes } from './body-sinks.ts';
+import type { Authorities } from './authorities.ts';
 import { leaseDispatchers } from './dispatchers.ts';
 import { plainFetch } from './fast-fetch.ts';
 import { HttpWire, closedError, ignore } from './http-wire.ts';
@@ -19,6 +20,7 @@ import { isWireMessage, messagesIn, parseJson, requestIdOf, whyUnsent } from './
 import { Outbox, answerLimitMs } from './outbox.ts';
 import { attachRefusal, readRefusal } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
+import type { HeaderHelper } from './renewed-headers.ts';
 import type { WireListener, WireTransport } from './transport.ts';
 import { describeLine, WarningCounter } from './warnings.ts';
 
@@ -29,6 +31,10 @@ export interface SseTransportOptions {
   /** Puts credentials on what is sent, and answers challenges. */
   readonly authorizer?: Authorizer;
   readonly listener: WireListener;
+  /** Gives headers anew after a 401. */
+  readonly renewHeaders?: HeaderHelper;
+  /** Trusted beside the usual ones. */
+  readonly authorities?: Authorities;
   /** Where proxies are read from. Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -59,10 +65,10 @@ class SseTransport extends HttpWire implements WireTransport {
 
   constructor(options: SseTransportOptions) {
     const url = parseServerUrl(options.url);
-    super(options.listener, leaseDispatchers(url, options.env));
+    super(options.listener, leaseDispatchers(url, options));
     this.#url = url;
     const send: Fetch = (target, init = {}) => plainFetch(this.lease, new URL(target), init);
-    this.#send = options.authorizer?.authorize(send) ?? send;
+    this.#send = this.withHelp(options.authorizer?.authorize(send) ?? send, options.renewHeaders);
     this.#inner = new SSEClientTransport(this.#url, {
       fetch: async (target, init) => this.#fetch(new URL(target), init ?? {}),
       ...(options.headers === undefined ? {} : { requestInit: { headers: { ...options.headers } } }),

@@ -38,7 +38,13 @@ export interface WireListener {
 
 /** The stable codes of {@link WireListener.onWarning}. */
 export type WireWarning =
-  'stdout_noise' | 'oversized_line' | 'invalid_message' | 'stream_unavailable' | 'process_left' | 'transport_error';
+  | 'headers_helper'
+  | 'stdout_noise'
+  | 'oversized_line'
+  | 'invalid_message'
+  | 'stream_unavailable'
+  | 'process_left'
+  | 'transport_error';
 
 /** What may be said with one message. Transports that share one channel ignore what they cannot use. */
 export interface WireSendOptions {

@@ -1,0 +1,18 @@
+/** Headers that are got while a server runs are as secret as those it is configured with (SPEC SE-1). */
+import type { ServerConfig } from '../domain/config.ts';
+import type { Redactor } from '../domain/redact.ts';
+import { secretsOf } from '../domain/secrets.ts';
+
+/** The configuration as its link gets it: whatever its helper gives is made known as secret before it is used. */
+export function withToldHeaders(config: ServerConfig, redactor: Redactor): ServerConfig {
+  if (!('url' in config) || config.renewHeaders === undefined) return config;
+  const { url, renewHeaders } = config;
+  return {
+    ...config,
+    renewHeaders: async () => {
+      const headers = await renewHeaders();
+      for (const secret of secretsOf({ url, headers })) redactor.add(secret);
+      return headers;
+    },
+  };
+}
