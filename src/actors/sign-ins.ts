@@ -123,7 +123,8 @@ export class SignIns {
       });
       signIn.done.catch((error: unknown) => {
         // Before its question, which would say no more than that it ended.
-        if (record.signIn === undefined && this.#waiters.has(question.elicitation.token)) this.#fail(record, error);
+        const isWaiting = record.signIn === undefined && this.#waiters.has(question.elicitation.token);
+        if (isWaiting && this.#ports.isOpen(record)) this.#fail(record, error);
       });
       record.ref?.send({ type: 'call.authorizationRequired', questions: [question], at: this.#ports.clock.now() });
     } catch (error) {

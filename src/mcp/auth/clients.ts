@@ -2,7 +2,7 @@
  * Who this client is to an authorization server (SPEC AU-1): registered beforehand, its metadata document, or registered
  * here. What is registered here is kept per issuer and used again while the way back fits.
  */
-import { registerClient } from '@modelcontextprotocol/client';
+import { isStrictScopeSuperset, registerClient } from '@modelcontextprotocol/client';
 import type { OAuthClientMetadata } from '@modelcontextprotocol/client';
 import type { AuthorizationOptions, Fetch } from '../../domain/authorization.ts';
 import type { OAuthConfig } from '../../domain/config.ts';
@@ -30,14 +30,14 @@ export interface ClientOptions {
 
 /** The client to use, registered if need be. */
 export async function clientFor(options: ClientOptions): Promise<KnownClient> {
-  const { config, host, discovered, known, redirectUrl, now } = options;
+  const { config, host, discovered, known } = options;
   const configured = configuredClient(options);
   if (configured !== undefined) return configured;
   const documentUrl = config.clientMetadataUrl ?? host.clientMetadataUrl;
   const takesDocuments = discovered.metadata?.client_id_metadata_document_supported === true;
   if (documentUrl !== undefined && takesDocuments)
     return { client_id: documentUrl, token_endpoint_auth_method: 'none' };
-  if (known !== undefined && isUsable(known, redirectUrl, now)) return known;
+  if (known !== undefined && isUsable(known, options)) return known;
   return register(options);
 }
 
@@ -85,6 +85,7 @@ async function register({ host, discovered, redirectUrl, scope, fetch }: ClientO
     return {
       client_id,
       redirect_uris: [redirectUrl],
+      ...(scope === undefined ? {} : { scope }),
       ...(client_secret === undefined ? {} : { client_secret }),
       ...(client_secret_expires_at === undefined ? {} : { client_secret_expires_at }),
       ...(token_endpoint_auth_method === undefined ? {} : { token_endpoint_auth_method }),
@@ -109,13 +110,14 @@ function clientMetadata(
   };
 }
 
+/** Some authorization servers hold a client to what it registered with: another way back, or more scopes, is another client. */
 function isUsable(
-  { redirect_uris, client_secret_expires_at = 0 }: KnownClient,
-  redirectUrl: string,
-  now: number,
+  { redirect_uris, client_secret_expires_at = 0, scope: registered }: KnownClient,
+  { redirectUrl, scope, now }: ClientOptions,
 ): boolean {
   const isFresh = client_secret_expires_at === 0 || client_secret_expires_at * 1_000 > now;
-  return isFresh && (redirect_uris === undefined || redirect_uris.includes(redirectUrl));
+  const isWideEnough = registered === undefined || !isStrictScopeSuperset(scope, registered);
+  return isFresh && isWideEnough && (redirect_uris === undefined || redirect_uris.includes(redirectUrl));
 }
 
 /** A client on the machine of its person: the way back is its loopback or a scheme of its own. */

@@ -9,6 +9,8 @@ const clientSchema = z.looseObject({
   client_secret_expires_at: z.number().exactOptional(),
   token_endpoint_auth_method: z.string().exactOptional(),
   redirect_uris: z.array(z.string()).exactOptional(),
+  /** The scopes it was registered with here. */
+  scope: z.string().exactOptional(),
 });
 
 const tokensSchema = z.object({
@@ -16,8 +18,9 @@ const tokensSchema = z.object({
   token_type: z.string(),
   refresh_token: z.string().exactOptional(),
   scope: z.string().exactOptional(),
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as is `renewAt`: from then on it is renewed before it is used. */
   expiresAt: z.number().exactOptional(),
+  renewAt: z.number().exactOptional(),
 });
 
 const issuerSchema = z.object({
@@ -103,6 +106,16 @@ export class CredentialEntry {
       if (next !== undefined) await write({ ...all, issuers: { ...all.issuers, [issuer]: next } });
     });
   }
+}
+
+/** A token that ends within this time is renewed before it is used; one that lives shorter than twice that, at half its life. */
+export const refreshSkewMs = 30_000;
+
+/** When a token ends, and when it is renewed. */
+export function timesOf(now: number, expiresIn: number | undefined): Pick<Tokens, 'expiresAt' | 'renewAt'> {
+  if (expiresIn === undefined) return {};
+  const lifeMs = expiresIn * 1_000;
+  return { expiresAt: now + lifeMs, renewAt: now + lifeMs - Math.min(refreshSkewMs, lifeMs / 2) };
 }
 
 /** Tokens of the authorization server in use. */

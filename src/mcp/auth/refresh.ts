@@ -2,7 +2,7 @@
 import { OAuthErrorCode, refreshAuthorization } from '@modelcontextprotocol/client';
 import type { AddClientAuthentication, DpopSession } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../domain/authorization.ts';
-import { currentTokens } from './credentials.ts';
+import { currentTokens, timesOf } from './credentials.ts';
 import type { Credentials, IssuerCredentials, KnownClient } from './credentials.ts';
 import { isSameIssuer } from './discovery.ts';
 import type { Discovered } from './discovery.ts';
@@ -60,7 +60,7 @@ export async function refreshed(
       token_type,
       refresh_token: refresh_token ?? kept.refresh_token,
       ...(granted === undefined ? {} : { scope: granted }),
-      ...(expires_in === undefined ? {} : { expiresAt: now + expires_in * 1_000 }),
+      ...timesOf(now, expires_in),
     };
     return { credentials: withOwn({ ...own, tokens }), isRenewed: true };
   } catch (error) {

@@ -13,7 +13,7 @@ import { Neighbourhood } from './addresses.ts';
 import { withBoundedFetch } from './bounded-fetch.ts';
 import type { Challenge } from './challenge.ts';
 import { configuredClient } from './clients.ts';
-import { CredentialEntry, credentialKey, currentTokens } from './credentials.ts';
+import { CredentialEntry, credentialKey, currentTokens, timesOf } from './credentials.ts';
 import type { Credentials, KnownClient, Tokens } from './credentials.ts';
 import { discover } from './discovery.ts';
 import type { Discovered } from './discovery.ts';
@@ -37,9 +37,6 @@ export interface TokenSourceOptions {
   /** Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
 }
-
-/** A token that ends within this time is renewed before it is used. */
-export const refreshSkewMs = 30_000;
 
 export class TokenSource {
   readonly options: TokenSourceOptions;
@@ -106,8 +103,8 @@ export class TokenSource {
 
   /** Renews what ends soon. What cannot be renewed is tried as it is. */
   async freshen(): Promise<void> {
-    const { expiresAt, refresh_token } = this.#tokens ?? {};
-    if (expiresAt === undefined || expiresAt - refreshSkewMs > this.options.clock.now()) return;
+    const { expiresAt = Infinity, renewAt = expiresAt, refresh_token } = this.#tokens ?? {};
+    if (renewAt > this.options.clock.now()) return;
     if (!this.isSilent && refresh_token === undefined) return;
     const isOver = expiresAt <= this.options.clock.now();
     await this.#renew().catch((error: unknown) => {
@@ -156,7 +153,7 @@ export class TokenSource {
       token_type,
       ...(refresh_token === undefined ? {} : { refresh_token }),
       ...(granted === undefined ? {} : { scope: granted }),
-      ...(expires_in === undefined ? {} : { expiresAt: this.options.clock.now() + expires_in * 1_000 }),
+      ...timesOf(this.options.clock.now(), expires_in),
     };
   }
 
