@@ -1,7 +1,7 @@
 /** The shapes of the public surface (DESIGN §3). `thread.ts`, `step.ts` and `host.ts` implement them. */
 import type { Observable } from 'rxjs';
 import type { ApprovalMemory } from './domain/approval-memory.ts';
-import type { AuthorizationOptions, SignInRequest } from './domain/authorization.ts';
+import type { AuthorizationOptions, SignInReader, SignInRequest } from './domain/authorization.ts';
 import type { Catalog, ServerProvenance } from './domain/catalog.ts';
 import type { Limits, MisconfiguredServer, Policy, ServerMap } from './domain/config.ts';
 import type { ElicitationAnswer, PendingElicitation, RespondOutcome } from './domain/elicitation.ts';
@@ -154,6 +154,11 @@ export interface ThreadOptions extends Partial<RuntimeServers> {
    * paths. Default: they are shown and sent as they are.
    */
   readonly fileContent?: FileProvider;
+  /**
+   * Asked for each failed result. Where it names a sign-in, a question of kind `url` is put; after a yes the tools are listed
+   * anew and the call is made once more (SPEC AU-3). Default: the result is given as it is.
+   */
+  readonly signInFor?: SignInReader;
   /**
    * What the first steps show of a server that has not answered yet, when the host knows its tools from another thread. With
    * `grace`, the first runtime is published as ever (SPEC RT-3), and steps show the known tools of what still starts then.

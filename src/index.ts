@@ -23,7 +23,7 @@ export type {
   RememberChoice,
   RememberedApproval,
 } from './domain/approval-memory.ts';
-export type { AuthorizationOptions, CredentialStore, SignInRequest } from './domain/authorization.ts';
+export type { AuthorizationOptions, CredentialStore, SignInReader, SignInRequest } from './domain/authorization.ts';
 export { errorCodes, HoldfastError } from './domain/errors.ts';
 export { sourceKinds } from './domain/catalog.ts';
 export { approvalModes, defaults, httpTransports, oauthGrants, protocolModes } from './domain/config.ts';

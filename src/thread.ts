@@ -122,6 +122,7 @@ class LiveThread extends CurrentRequester implements Thread {
       ...(options.approvals === undefined ? {} : { memory: options.approvals }),
       verdicts: shared.verdicts,
       ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
+      ...(options.signInFor === undefined ? {} : { signInFor: options.signInFor }),
       ...cachedToolsOf(options, shared.toolCache),
       ...(shared.results === undefined ? {} : { sharedResults: shared.results }),
       openLink: shared.openLink,
@@ -360,7 +361,6 @@ class LiveThread extends CurrentRequester implements Thread {
         facts.end();
         questions.shown.end();
         approvals.close();
-        void this.#world?.then((world) => world.stop());
         shared.onClosed?.();
         resolve();
       };

@@ -56,6 +56,8 @@ export interface CallsPorts {
     record: CallRecord,
     made: { readonly task: JsonObject; readonly style: TaskStyle; readonly key: RequestKey | undefined },
   ): void;
+  /** Puts it to a person that a failed result asks for a sign-in; false when it does not. */
+  resultAsksToSignIn(record: CallRecord, result: JsonObject): boolean;
   /** Puts it to a person that a call needs them to sign in; false when nobody can. */
   wantsSignIn(record: CallRecord): boolean;
   /** Goes on when the sign-in a call waits for is done; false when it waits for none. */
@@ -291,6 +293,7 @@ export class Calls {
     const checked = checkResult(record.input.method, record.input.server, result, record.sentAsTask);
     switch (checked.kind) {
       case 'complete':
+        if (checked.result['isError'] === true && this.#ports.resultAsksToSignIn(record, checked.result)) return;
         if (record.output === undefined || checked.result['isError'] === true)
           ref.send({ type: 'call.completed', result: checked.result });
         else void this.#checkOutput(record, record.output, checked.result);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, AnyEventObject } from 'xstate';
 import type { Clock, ElicitationReviewer, Root, RuntimeServers, SamplingHandler } from '../api.ts';
 import type { ApprovalMemory } from '../domain/approval-memory.ts';
-import type { AuthorizationOptions, Authorizer } from '../domain/authorization.ts';
+import type { AuthorizationOptions, Authorizer, SignInReader } from '../domain/authorization.ts';
 import { defaults } from '../domain/config.ts';
 import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
 import type { FileProvider } from '../domain/files.ts';
@@ -25,6 +25,7 @@ import type { VerdictCache } from './link-actor.ts';
 import { Publications } from './publications.ts';
 import { Questions } from './questions.ts';
 import type { CachedToolsPorts } from './known-tools.ts';
+import { asksToSignIn } from './result-sign-in.ts';
 import { ResultsCache } from './results-cache.ts';
 import type { SharedResults } from './results-cache.ts';
 import { Servers } from './servers.ts';
@@ -50,6 +51,7 @@ export interface EffectsOptions {
   readonly sharedResults?: SharedResults;
   readonly openLink: OpenLink;
   readonly authorization?: AuthorizationOptions;
+  readonly signInFor?: SignInReader;
 }
 
 export interface Effects {
@@ -99,7 +101,7 @@ export function effectsOf(system: object): Effects {
 
 /** Makes the effects of one thread. */
 export function createEffects(options: EffectsOptions): Effects {
-  const { clock, limits } = options;
+  const { clock, limits, signInFor } = options;
   const redactor = createRedactor();
   const facts = createFacts(clock, redactor);
   const publications = new Publications();
@@ -153,6 +155,8 @@ export function createEffects(options: EffectsOptions): Effects {
     becameTask: (record, made) => {
       void beginTask(effects, record, made);
     },
+    resultAsksToSignIn: (record, result) =>
+      signInFor !== undefined && asksToSignIn({ clock, facts, servers, questions, signInFor }, record, result),
     wantsSignIn: (record) => effects.signIns?.wanted(record) ?? false,
     awaitsSignIn: (record, goOn) => effects.signIns?.awaits(record, goOn) ?? false,
     sessionLost: (connection) => {

@@ -1,6 +1,7 @@
 /** Signing in to servers: what hosts may give for it, and the port between a connection and who signs it in (SPEC AU). */
 import type { HoldfastError } from './errors.ts';
 import type { AuthState } from './snapshot.ts';
+import type { ToolInfo, ToolResult } from './tool.ts';
 
 /**
  * Keeps credentials. What is kept is secret: a store hands it to nobody else.
@@ -95,3 +96,12 @@ export interface Authorizer {
   /** Gives up what is open. */
   close(): void;
 }
+
+/**
+ * Says of a failed result whether its tool needs the person to sign in somewhere: where, and a sentence that says why. Nothing
+ * for every other result. `connectorSignIn` of `holdfast/mcp` reads those of connectors.
+ */
+export type SignInReader = (
+  result: ToolResult,
+  tool: ToolInfo,
+) => { readonly url: string; readonly message: string } | undefined;
