@@ -56,7 +56,7 @@ class PinnedStep extends ServerRequester implements Step {
   readonly generation: number;
   readonly tools: readonly ToolInfo[];
   readonly worldState: JsonObject;
-  readonly worldStateChange?: JsonObject;
+  declare readonly worldStateChange?: JsonObject;
   readonly skills: readonly SkillInfo[];
   readonly #parts: StepParts;
   readonly #lanes = new Map<string, string>();
