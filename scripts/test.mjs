@@ -1,8 +1,9 @@
 /**
  * `npm test`: installs, builds, type-checks and runs every test, on a machine that has nothing yet.
  *
- * With `CI=true` the static gates and the examples run too. The last line is the count, alone: `N passed, N failed[, N
- * skipped]`. A build, a type check or a gate that fails counts as one failure. Arguments go to vitest:
+ * The official conformance suite is played too: each scenario at each revision counts as a test. With `CI=true` the static
+ * gates and the examples run as well. The last line is the count, alone: `N passed, N failed[, N skipped]`. A build, a type
+ * check or a gate that fails counts as one failure. Arguments go to vitest, and then there is no more than that:
  * `npm test -- test/machines`.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -53,6 +54,36 @@ function count(results, code) {
   };
 }
 
+/**
+ * Plays the conformance suite after the tests, not beside them: both are at work on every core.
+ *
+ * Where nothing can run the suite, its scenarios are skipped; in CI that is a failure.
+ */
+async function runConformance() {
+  process.stdout.write('\n── conformance\n');
+  const { NoNodeError, nodeForSuite } = await import('./conformance/referee.mjs');
+  const { playAll, select } = await import('./conformance/suite-run.mjs');
+  const { complaints } = await import('./conformance/report.mjs');
+  const runs = select();
+  try {
+    const node = await nodeForSuite();
+    const onOutcome = (outcome, verdict) => process.stdout.write(complaints(outcome, verdict));
+    return { ...(await playAll(runs, { node, onOutcome })), skipped: 0 };
+  } catch (error) {
+    process.stdout.write(`${error.message}\n`);
+    if (process.env.CI === 'true' || !(error instanceof NoNodeError)) broken.push('conformance');
+    return { passed: 0, failed: 0, skipped: runs.length };
+  }
+}
+
+function sum(one, other) {
+  return {
+    passed: one.passed + other.passed,
+    failed: one.failed + other.failed,
+    skipped: one.skipped + other.skipped,
+  };
+}
+
 function finish({ passed, failed, skipped }) {
   const total = failed + broken.length;
   process.stdout.write(broken.length === 0 ? '\n' : `\nFailed besides single tests:\n  ${broken.join('\n  ')}\n`);
@@ -63,7 +94,9 @@ function finish({ passed, failed, skipped }) {
 if (await ensureInstalled()) {
   const gates = ['build', 'typecheck', ...(process.env.CI === 'true' ? [...staticGates, 'examples'] : [])];
   broken.push(...(await runGates(gates)));
-  finish(await runTests(process.argv.slice(2)));
+  const args = process.argv.slice(2);
+  const tests = await runTests(args);
+  finish(args.length === 0 ? sum(tests, await runConformance()) : tests);
 } else {
   broken.push('npm ci');
   finish({ passed: 0, failed: 0, skipped: 0 });
