@@ -31,8 +31,8 @@ export function throughCache(effects: Effects, generation: number, request: Cach
   const keep = async (result: JsonObject): Promise<void> => {
     const { ttlMs } = result;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0) || connection.link?.info.era !== 'modern') return;
-    const kept = await results.load();
-    if (connection.revision === revision) kept.put(key, result, ttlMs);
+    const store = await results.load();
+    if (connection.revision === revision) store.put(key, result, ttlMs);
   };
   sent.then(keep).catch(() => undefined);
   return sent;

@@ -4,7 +4,7 @@ import { checkName } from './check-arguments.ts';
 import { checkWait } from './check-requests.ts';
 import { HoldfastError, toFailure } from './domain/errors.ts';
 import type { Failure } from './domain/errors.ts';
-import { isJsonObject, isRecord, shown } from './domain/json.ts';
+import { isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 import type {
   FromServer,
@@ -41,7 +41,7 @@ export function readPage<TKey extends keyof Items>(
   result: JsonObject,
 ): ResourcePage<Items[TKey]> {
   const { nextCursor } = result;
-  const items = itemsOf(key, server, result[key]);
+  const items = parseItems(key, server, result[key]);
   return { items, ...(typeof nextCursor === 'string' ? { nextCursor } : {}) };
 }
 
@@ -90,7 +90,7 @@ export async function listOf<TKey extends keyof Items>(
   try {
     const page = (asked: { readonly method: string; readonly params?: JsonObject }): Promise<JsonObject> =>
       request(server, asked.method, asked.params ?? {}, given);
-    return { server, items: itemsOf(key, server, await followPages(page, { server, method, key })) };
+    return { server, items: parseItems(key, server, await followPages(page, { server, method, key })) };
   } catch (error) {
     if (error instanceof HoldfastError && error.code === 'unsupported') return { server, items: [] };
     return { server, items: [], failure: toFailure(error) };
@@ -105,7 +105,8 @@ function namesOf({ effects }: Gathering): readonly string[] {
   return [...new Set([...on, ...Object.keys(plan.misconfigured)])];
 }
 
-function itemsOf<TKey extends keyof Items>(key: TKey, server: string, value: unknown): readonly Items[TKey][] {
+/** Reads the entries of a listing as what they were just checked to be. */
+function parseItems<TKey extends keyof Items>(key: TKey, server: string, value: unknown): readonly Items[TKey][] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   for (const [index, item] of list.entries()) {
     const missing = listings[key].needs.find((name) => !isRecord(item) || typeof item[name] !== 'string');
@@ -117,11 +118,6 @@ function itemsOf<TKey extends keyof Items>(key: TKey, server: string, value: unk
       { outcome: 'failed', issues: [{ path: `/${key}/${String(index)}/${missing}`, message: 'expected a string' }] },
     );
   }
-  return parseItems(list);
-}
-
-/** Names items that were just checked. */
-function parseItems<TItem>(list: readonly unknown[]): readonly TItem[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each was checked by the only caller
-  return list.filter(isJsonObject) as readonly unknown[] as readonly TItem[];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each has what its kind needs
+  return list as readonly Items[TKey][];
 }

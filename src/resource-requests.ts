@@ -22,6 +22,11 @@ export interface Gathering {
 
 let threads = 0;
 
+/** What checks resources and lists those of all servers. */
+function reader() {
+  return import('./resource-client.ts');
+}
+
 /** The requests of a thread, which go to its current runtime and hold it while they run. */
 export abstract class CurrentRequester extends ServerRequester {
   protected abstract get effects(): Effects;
@@ -82,16 +87,16 @@ export abstract class CurrentRequester extends ServerRequester {
     options: RequestOptions,
   ): Promise<TResult> {
     await this.whenReady(options);
-    const { publications, lookUp } = this.effects;
-    const generation = publications.current;
+    const { effects } = this;
+    const generation = effects.publications.current;
     const id = this.nextCallId();
-    lookUp(runtimeId(generation))?.send({ type: 'runtime.hold', id, kind: 'request' });
+    effects.lookUp(runtimeId(generation))?.send({ type: 'runtime.hold', id, kind: 'request' });
     try {
       return await run((server, method, params, given = {}) =>
         this.requestOf(generation, server, method, params, given),
       );
     } finally {
-      lookUp(runtimeId(generation))?.send({ type: 'runtime.release', id });
+      effects.lookUp(runtimeId(generation))?.send({ type: 'runtime.release', id });
     }
   }
 
@@ -146,7 +151,6 @@ export abstract class CurrentRequester extends ServerRequester {
     // No two threads of a process have the same key, and a text keeps nothing alive.
     const prefix = `${String(process.pid)}.${String(threads)}`;
     const { publications, servers } = this.effects;
-    const reader = () => import('./resource-client.ts');
     return Object.freeze<ResourceClient>({
       get cacheKey() {
         return `${prefix}.${String(publications.current)}`;

@@ -35,7 +35,7 @@ export function rememberedTools(
   if (ports === undefined || ports.mode === 'off' || !mayBeCached(ports.cache, config)) return undefined;
   return attempt(ports, () => {
     const tools = ports.cache.get(identity);
-    return tools === undefined ? undefined : frozenCopy(tools.map(({ annotations: _, ...rest }) => rest));
+    return tools === undefined ? undefined : frozenCopy(tools.map(withoutHints));
   });
 }
 
@@ -58,6 +58,11 @@ export function rememberTools(ports: CachedToolsPorts | undefined, connection: L
   if (ports === undefined || !mayBeCached(ports.cache, config) || authorizer?.state === 'oauth') return;
   if (link === undefined || optsOut(link.info)) return;
   attempt(ports, () => ports.cache.put(identity, ticket, tools));
+}
+
+function withoutHints(tool: ListedTool): ListedTool {
+  const { annotations: _, ...rest } = tool;
+  return rest;
 }
 
 function attempt<TValue>({ onError }: CachedToolsPorts, ask: () => TValue): TValue | undefined {

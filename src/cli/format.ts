@@ -67,9 +67,12 @@ const stateStyles = {
 } as const satisfies Record<ServerState, Style>;
 
 /** The servers, one a line, with what is wrong below. */
-export function formatServers(servers: readonly ServerSnapshot[], { paint }: Painter): string {
+export function formatServers(
+  servers: readonly ServerSnapshot[],
+  { paint }: Painter,
+  width = Math.min(40, Math.max(0, ...servers.map((server) => server.name.length))),
+): string {
   if (servers.length === 0) return 'No servers.';
-  const width = Math.min(40, Math.max(...servers.map((server) => server.name.length)));
   return servers
     .flatMap((server) => {
       const facts = [

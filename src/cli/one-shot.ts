@@ -1,4 +1,4 @@
-/** `tools`, `call` and `status`: one thread, one look or one call, and out. */
+/** `tools` and `call`: one thread, one look or one call, and out. What the commands of that kind share. */
 import type { ServerSnapshot, Thread, ToolInfo } from '../index.ts';
 import { checkServer } from './check-server.ts';
 import { parseWords } from './arguments.ts';
@@ -33,20 +33,6 @@ export async function runTools(server: string | undefined, shot: OneShot): Promi
     else shot.terminal.output.write(`${formatTools(tools, shot.terminal)}\n`);
     if (broken.length > 0) shot.terminal.errors.write(`${formatServers(broken, shot.terminal)}\n`);
     return tools.length === 0 && broken.length > 0 ? exitCodes.failed : exitCodes.ok;
-  });
-}
-
-/** Shows every server; resolves with the exit code, which is 1 when one is broken. */
-export async function runStatus(shot: OneShot): Promise<number> {
-  return guarded(shot, async () => {
-    await shot.thread.ready({ signal: shot.signal }).catch((error: unknown) => {
-      // What failed is what `status` shows; only an interrupt ends it.
-      if (shot.signal.aborted) throw error;
-    });
-    const { generation, servers } = shot.thread.snapshot();
-    if (shot.json) print(shot, { generation, servers });
-    else shot.terminal.output.write(`${formatServers(servers, shot.terminal)}\n`);
-    return brokenOf(servers).length > 0 ? exitCodes.failed : exitCodes.ok;
   });
 }
 
@@ -91,13 +77,15 @@ export async function runCall(name: string, words: readonly string[], shot: OneS
   return end.kind === 'error' || end.result.isError === true ? exitCodes.failed : exitCodes.ok;
 }
 
-function brokenOf(servers: readonly ServerSnapshot[]): readonly ServerSnapshot[] {
+/** The servers something is to be done about. */
+export function brokenOf(servers: readonly ServerSnapshot[]): readonly ServerSnapshot[] {
   return servers.filter(
     (server) => server.state === 'failed' || server.state === 'misconfigured' || server.state === 'authRequired',
   );
 }
 
-async function guarded(shot: OneShot, work: () => Promise<number>): Promise<number> {
+/** Runs a command and shows what it throws; resolves with the exit code. */
+export async function guarded(shot: OneShot, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {
@@ -108,7 +96,8 @@ async function guarded(shot: OneShot, work: () => Promise<number>): Promise<numb
   }
 }
 
-function print({ terminal }: OneShot, value: unknown): void {
+/** Writes a value as JSON. */
+export function print({ terminal }: OneShot, value: unknown): void {
   terminal.output.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 

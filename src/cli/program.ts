@@ -9,7 +9,8 @@ import { type HostCommandOptions, type HostIo, runHost } from './jsonl/host-comm
 import { type ImportCommandOptions, runImport } from './import-command.ts';
 import { type LoginIo, runLogin, runLogout } from './login-command.ts';
 import { loadConfig, rootsOf, withApproval } from './load-config.ts';
-import { type OneShot, runCall, runStatus, runTools } from './one-shot.ts';
+import { type OneShot, runCall, runTools } from './one-shot.ts';
+import { details, runStatus, type StatusCommandOptions } from './status-command.ts';
 import { runShell } from './shell/shell.ts';
 import { describeError } from './shell/render-end.ts';
 import { createTerminal, plain, type Terminal, type TerminalStreams } from './terminal.ts';
@@ -87,8 +88,12 @@ function programOf(io: ProgramIo, terminal: Terminal, done: (code: number) => vo
   program
     .command('status')
     .description('Start every server and say how it is.')
+    .argument('[servers...]', 'only these')
+    .addOption(new Option('--detail <level>', 'how much to say').choices(details))
     .option('--json', 'print JSON')
-    .action(async (_: unknown, command: Command) => once(command, runStatus));
+    .action(async (servers: string[], options: Omit<StatusCommandOptions, 'servers'>, command: Command) =>
+      once(command, async (shot) => runStatus({ ...options, servers }, shot)),
+    );
 
   program
     .command('doctor')

@@ -53,7 +53,8 @@ export class OtherRequests {
     const missing = this.#missing(request.method);
     if (missing !== undefined) return this.#settleHere(Promise.reject(missing), sink);
     const isSubscription = subscriptionMethods.has(request.method);
-    const uri = String(request.params?.['uri']);
+    const given = request.params?.['uri'];
+    const uri = typeof given === 'string' ? given : '';
     const { stream } = this.#options;
     if (isSubscription && stream !== undefined) {
       const isMore = request.method === 'resources/subscribe';

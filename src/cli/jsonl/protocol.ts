@@ -59,6 +59,7 @@ const list = {
   timeoutMs: milliseconds,
   cursor: text.exactOptional(),
   all: z.boolean().exactOptional(),
+  fresh: z.boolean().exactOptional(),
 };
 const single = { step: text.exactOptional(), server: text, timeoutMs: milliseconds };
 
@@ -74,7 +75,13 @@ export const shapes = {
   }),
   endStep: z.object({ step: text }),
   list: z.object(list),
-  readResource: z.object({ ...single, uri: text }),
+  readResource: z.object({ ...single, uri: text, fresh: z.boolean().exactOptional() }),
+  subscription: z.object({ server: text, uri: text, timeoutMs: milliseconds }),
+  status: z.object({
+    detail: z.enum(['summary', 'tools', 'full']).exactOptional(),
+    servers: z.array(text).exactOptional(),
+    timeoutMs: milliseconds,
+  }),
   readSkill: z.object({
     step: text,
     skill: z.union([text, z.object({ server: text, uri: text })], {

@@ -91,6 +91,12 @@ export const handlers: ReadonlyMap<string, RequestHandler> = new Map<string, Req
       return targetOf(body, context, request).complete(body.server, params, limitsOf(body, request));
     }),
   ],
+  ['subscribeResource', subscription('subscribeResource')],
+  ['unsubscribeResource', subscription('unsubscribeResource')],
+  [
+    'status',
+    handler('status', shapes.status, async (body, { thread }, { signal }) => thread.status({ ...body, signal })),
+  ],
   ['respond', handler('respond', shapes.respond, respond)],
   ['replace', handler('replace', shapes.replace, replace)],
   [
@@ -151,6 +157,13 @@ function listing(
   });
 }
 
+function subscription(name: 'subscribeResource' | 'unsubscribeResource'): RequestHandler {
+  return handler(name, shapes.subscription, async (body, { thread }, request) => {
+    await thread[name](body.server, body.uri, limitsOf(body, request));
+    return {};
+  });
+}
+
 function targetOf(body: { readonly step?: string }, context: RequestContext, request: OpenRequest): ServerRequests {
   if (body.step === undefined) return context.thread;
   request.step = body.step;
@@ -158,10 +171,14 @@ function targetOf(body: { readonly step?: string }, context: RequestContext, req
 }
 
 function limitsOf(
-  body: { readonly timeoutMs?: number },
-  request: OpenRequest,
-): { readonly signal: AbortSignal; readonly timeoutMs?: number } {
-  return { signal: request.signal, ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }) };
+  { timeoutMs, fresh }: { readonly timeoutMs?: number; readonly fresh?: boolean },
+  { signal }: OpenRequest,
+): { readonly signal: AbortSignal; readonly timeoutMs?: number; readonly fresh?: boolean } {
+  return {
+    signal,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(fresh === undefined ? {} : { fresh }),
+  };
 }
 
 async function callTool(

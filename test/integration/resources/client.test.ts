@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isRecord } from '../../../src/domain/json.ts';
 import { createThread } from '../../../src/index.ts';
 import { rawServer, scriptedServer } from '../../../src/testing/index.ts';
 import type { RawMessage, RawServer } from '../../../src/testing/index.ts';
@@ -97,7 +98,7 @@ test('RE-1 a server that fails, lies, or has no resources hides nothing of the o
   expect(Object.keys(failures)).toEqual(['refusing', 'lying', 'looping']);
   expect(failures['refusing']).toMatchObject({
     code: 'protocol_error',
-    message: expect.stringContaining('it announces "resources"'),
+    message: expect.stringContaining('it announces "resources"') as unknown,
   });
   expect(failures['lying']?.message).toContain('"name" of entry 0');
   expect(failures['looping']?.message).toContain('cursor "again" again');
@@ -197,8 +198,7 @@ test('RE-1 a server of a revision without that capability is asked for completio
 
 test('RE-1 CN-4 a cursor is passed through, and all pages are followed within their limits', async () => {
   const pages = ({ params }: RawMessage) => {
-    const cursor = Object(params).cursor;
-    if (cursor === 'two') return { prompts: [{ name: 'b' }] };
+    if (isRecord(params) && params['cursor'] === 'two') return { prompts: [{ name: 'b' }] };
     return { prompts: [{ name: 'a' }], nextCursor: 'two' };
   };
   await using peer = answering({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import { createHost } from '../../../src/index.ts';
-import type { Host, ServerConfig } from '../../../src/index.ts';
+import type { Host, ServerConfig, ThreadOptions } from '../../../src/index.ts';
 import { createToolCache } from '../../../src/mcp/index.ts';
 import { SimulatedClock, deferred, scriptedServer, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
 import type { ServerScript } from '../../../src/testing/index.ts';
@@ -147,8 +147,8 @@ describe('RE-2 RT-3 how a thread uses what its host knows', () => {
 
   test('what is no mode is refused', async () => {
     await using host = createHost();
-    const cachedTools: string = 'sometimes';
-    expect(() => host.createThread({ ...{ cachedTools: 'off' }, ...Object({ cachedTools }) })).toThrow(
+    const options = { cachedTools: 'sometimes' } as unknown as ThreadOptions;
+    expect(() => host.createThread(options)).toThrow(
       'Expected cachedTools to be "grace", "immediate" or "off", got "sometimes".',
     );
   });

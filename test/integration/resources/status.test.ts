@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
-import type { ServerStatus, Thread } from '../../../src/index.ts';
+import type { ServerStatus, StatusOptions, Thread } from '../../../src/index.ts';
 import { SimulatedClock, rawServer, scriptedServer } from '../../../src/testing/index.ts';
 import { Watch, errorOf, eventually, peerKinds, startPeer } from '../runtimes/support.ts';
 
@@ -44,7 +44,7 @@ describe.each(peerKinds)('a %s server, %s', (era, kind) => {
       counts: { calls: 4, failed: 0, aborted: 1, toolErrors: 1, questions: 1, reconnects: 0 },
       latency: { count: 3 },
       tools: { listed: 4, shown: 4, denied: 0, hidden: 0, dropped: 0 },
-      capabilities: expect.arrayContaining(['completions', 'prompts', 'resources', 'tools']),
+      capabilities: expect.arrayContaining(['completions', 'prompts', 'resources', 'tools']) as unknown,
     });
     expect(JSON.parse(JSON.stringify(servers))).toEqual(servers);
     for (const key of ['toolList', 'resources', 'prompts', 'instructions']) expect(servers[0]).not.toHaveProperty(key);
@@ -210,6 +210,8 @@ test('RE-3 what status is asked wrongly is refused', async () => {
   await using thread = createThread({ servers: { a: peer.config } });
   await thread.ready();
   for (const options of [{ servers: ['b'] }, { servers: 'a' }, { detail: 'all' }, { timeoutMs: 0 }, { signal: 1 }])
-    expect(await errorOf(thread.status(Object(options)))).toMatchObject({ code: 'invalid_argument' });
+    expect(await errorOf(thread.status(options as unknown as StatusOptions))).toMatchObject({
+      code: 'invalid_argument',
+    });
   expect((await errorOf(thread.status({ servers: ['b'] }))).message).toContain('("a"), got "b"');
 });

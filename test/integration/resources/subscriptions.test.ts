@@ -131,6 +131,7 @@ test('CN-5 RT-7 a legacy session that was forgotten has its subscriptions again'
   const subscribed = (): number =>
     peer.requests.filter(({ rpcMethods }) => rpcMethods.includes('resources/subscribe')).length;
   await eventually(() => subscribed() === 2);
+  expect(updatesOf(watch)).toContain(`a ${uri}`);
 });
 
 test('CN-5 RE-1 subscribes to resources of server-everything, which tells of their updates', async () => {
