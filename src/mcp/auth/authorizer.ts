@@ -13,6 +13,7 @@ import { beginSignIn } from './begin-sign-in.ts';
 import { challengeOf } from './challenge.ts';
 import type { Challenge } from './challenge.ts';
 import type { Tokens } from './credentials.ts';
+import { beforeSending } from './errors.ts';
 import type { RunningSignIn } from './running-sign-in.ts';
 import { TokenSource } from './token-source.ts';
 import type { TokenSourceOptions } from './token-source.ts';
@@ -115,7 +116,7 @@ class ServerAuthorizer implements Authorizer {
 
   async #send(next: Fetch, url: string | URL, init: RequestInit | undefined): Promise<Response> {
     await this.#source.load();
-    await this.#source.freshen();
+    await beforeSending(this.#source.freshen());
     const { tokens } = this.#source;
     return this.#meet(await this.#sendWith(tokens, next, url, init), next, url, init, tokens);
   }
@@ -149,7 +150,7 @@ class ServerAuthorizer implements Authorizer {
       this.#note(challenge, used);
       const maxRenewals = this.#source.isSilent ? 1 : 2;
       const mayTry = challenge.status === 401 ? renewals++ < maxRenewals : stepUps++ < maxStepUps;
-      if (!mayTry || !(await this.#source.replace(challenge, used))) {
+      if (!mayTry || !(await beforeSending(this.#source.replace(challenge, used)))) {
         if (challenge.status === 403) throw tooNarrow(challenge);
         return response;
       }
@@ -177,5 +178,7 @@ class ServerAuthorizer implements Authorizer {
 /** Only a person can give it more. */
 function tooNarrow({ scope }: Challenge): HoldfastError {
   const wanted = scope === undefined ? 'other scopes' : `the scopes "${clip(scope)}"`;
-  return new HoldfastError('auth_required', `Expected to be let in, got HTTP 403: the server wants ${wanted}.`);
+  return new HoldfastError('auth_required', `Expected to be let in, got HTTP 403: the server wants ${wanted}.`, {
+    outcome: 'not-sent',
+  });
 }

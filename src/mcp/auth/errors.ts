@@ -45,6 +45,16 @@ export function toAuthError(error: unknown, doing: string): HoldfastError {
   );
 }
 
+/** Waits for credentials of a request that has not run: what goes wrong says so. */
+export async function beforeSending<TResult>(credentials: Promise<TResult>): Promise<TResult> {
+  try {
+    return await credentials;
+  } catch (error) {
+    const { code, message, retryable } = toAuthError(error, 'credentials');
+    throw new HoldfastError(code, message, { retryable, outcome: 'not-sent', cause: error });
+  }
+}
+
 /** Whether the authorization server said this of a request for tokens. */
 export function isOAuthError(error: unknown, ...codes: readonly OAuthErrorCode[]): boolean {
   return error instanceof OAuthError && codes.map(String).includes(error.code);
