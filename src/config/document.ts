@@ -21,6 +21,8 @@ export type Syntax = 'json' | 'toml' | 'yaml';
 export interface ConfigDocument extends ParsedText {
   readonly file: string;
   readonly syntax: Syntax;
+  /** There was not a character in it: an editor may be about to write it. */
+  readonly isEmpty: boolean;
 }
 
 /**
@@ -54,7 +56,7 @@ export function parseText(file: string, text: string): ConfigDocument {
   const parse = { json: parseJson, toml: parseToml, yaml: parseYaml }[syntax];
   const parsed = parse(file, bare);
   if (isTooDeep(parsed.value)) throw depthError(file);
-  return { file, syntax, ...parsed };
+  return { file, syntax, isEmpty: bare === '', ...parsed };
 }
 
 function syntaxOf(file: string, text: string): Syntax {

@@ -90,6 +90,14 @@ export interface ReadConfigOptions extends ConfigValues {
  * has a `policy` that cannot be understood, or when there are more than 10,000 servers.
  */
 export async function readConfig(files: readonly string[], options: ReadConfigOptions = {}): Promise<ResolvedConfig> {
+  return (await readFiles(files, options)).config;
+}
+
+/** As {@link readConfig}, with the files that were empty as they were read: looked at later they may be another edit. */
+export async function readFiles(
+  files: readonly string[],
+  options: ReadConfigOptions,
+): Promise<{ readonly config: ResolvedConfig; readonly empty: readonly string[] }> {
   const paths = files.map((file) => resolve(file));
   const documents = await Promise.all(paths.map((path) => readDocument(path)));
   const given = givenOf(options);
@@ -107,7 +115,8 @@ export async function readConfig(files: readonly string[], options: ReadConfigOp
   }
   const collected = new ConfigCollector(ran, runCommand);
   for (const source of sources) collected.add(source);
-  return collected.result(paths);
+  const empty = documents.filter(({ isEmpty }) => isEmpty).map(({ file }) => file);
+  return { config: collected.result(paths), empty };
 }
 
 /** What references may point to, defaults filled in. */

@@ -6,7 +6,6 @@
  *   once, and the last good configuration stays.
  * - L3 What comes to the same configuration as the last one is no change.
  */
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -25,7 +24,7 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { ReadConfigOptions, ResolvedConfig } from './read-config.ts';
-import { readConfig } from './read-config.ts';
+import { readFiles } from './read-config.ts';
 import { watchFiles } from './watch-files.ts';
 
 /** An edit that was not taken over, and why. */
@@ -119,18 +118,12 @@ class Reader {
 
   async read(): Promise<Reading> {
     try {
-      const config = await readConfig(this.#paths, this.#options);
-      const empty = await this.#findEmpty();
+      const { config, empty } = await readFiles(this.#paths, this.#options);
       const emptied = empty.find((file) => this.#empty?.has(file) === false);
       return emptied === undefined ? { kind: 'good', config, empty } : bad(emptiedError(emptied));
     } catch (error) {
       return bad(error);
     }
-  }
-
-  async #findEmpty(): Promise<readonly string[]> {
-    const sizes = await Promise.all(this.#paths.map(async (path) => (await stat(path)).size));
-    return this.#paths.filter((_, index) => sizes[index] === 0);
   }
 }
 

@@ -224,6 +224,27 @@ describe('bad edits', () => {
     expect(await watch.next()).toEqual({});
   });
 
+  test('CA-4 a file that was empty as it was read is one, whatever is in it right after', async () => {
+    const hub = await write(
+      'mcphub.json',
+      `{ mcpServers: { hub: { command: 'h', env: { KEY: '\${cmd: print-key}' } } } }`,
+    );
+    const file = await write('b.json', '{"mcpServers":{"a":{"command":"first"}}}');
+    let readings = 0;
+    using watch = new Watched([hub, file], {
+      // Runs between the reading of the files and the end of it.
+      runCommand: async () => {
+        readings += 1;
+        if (readings > 1) await write('b.json', '{"mcpServers":{"a":{"command":"second"}}}');
+        return 'key';
+      },
+    });
+    expect(await watch.next()).toEqual({ hub: 'h', a: 'first' });
+    await write('b.json', '');
+    expect(await watch.next()).toEqual({ hub: 'h', a: 'second' });
+    expect(watch.warnings).toEqual([]);
+  });
+
   test('CA-4 a file that was empty from the beginning stands in nobody’s way', async () => {
     const empty = await write('.mcp.json', '');
     const file = await write('holdfast.json', documentOf('one'));
