@@ -24,11 +24,19 @@ export interface RunOptions {
   readonly directory: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly signals?: Signals;
+  /** Whether stderr is a terminal. */
+  readonly isTerminal?: boolean;
 }
 
 /** Runs one command line and resolves with everything it wrote. */
-export async function runIn(args: readonly string[], { directory, env = {}, signals }: RunOptions): Promise<DoctorRun> {
-  const streams = { output: new PassThrough(), errors: new PassThrough() };
+export async function runIn(
+  args: readonly string[],
+  { directory, env = {}, signals, isTerminal = false }: RunOptions,
+): Promise<DoctorRun> {
+  const streams = {
+    output: new PassThrough(),
+    errors: Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 80 }),
+  };
   const input = new PassThrough();
   input.end();
   const listeners = new Set<(signal: EndSignal) => void>();

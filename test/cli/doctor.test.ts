@@ -142,7 +142,7 @@ describe('processes', () => {
     const { code, output } = await runIn(['doctor', '--json'], { directory, env: { HERE_API_KEY: 'x' } });
     const report = parseReport(output);
     expect(report.said('it')).toMatch(message);
-    expect(report.find('it')).toMatchObject({ verdict: 'mend', line: 3 });
+    expect(report.find('it')).toMatchObject({ verdict: 'mend', line: config['command'] === 3 ? 4 : 3 });
     expect(code).toBe(1);
   });
 
@@ -187,7 +187,7 @@ describe('processes', () => {
 describe('servers with a url', () => {
   const challenge = { 'www-authenticate': 'Bearer realm="x"' };
   test.each<[string, number, Readonly<Record<string, string>>, string, RegExp]>([
-    ['401', 401, challenge, '', /HTTP 401.*Run "holdfast login it"/],
+    ['401', 401, challenge, '', /HTTP 401.*sign in.*: holdfast login it$/],
     ['403', 403, {}, '', /HTTP 403.*refuses this credential/],
     ['404', 404, {}, '', /HTTP 404.*url is the MCP endpoint/],
     ['405', 405, {}, '', /HTTP 405.*url is the MCP endpoint/],
@@ -255,6 +255,27 @@ describe('servers with a url', () => {
 });
 
 describe('files', () => {
+  test('CL-1 doctor keeps the order of the files, and writes the sign-in out as it is typed', async () => {
+    await using server = await answering(401, { 'www-authenticate': 'Bearer realm="x"' });
+    const file = await writeServers(directory, {
+      z: { command: 3 },
+      "Ada's": { url: server.url },
+      a: { enabled: false, command: 'x' },
+    });
+    const { output } = await runIn(['doctor', '--config', file, '--json'], { directory });
+    const report = parseReport(output);
+    expect(report.servers.map(({ server: name }) => name)).toEqual(['z', "Ada's", 'a']);
+    expect(report.find("Ada's").hints[0]).toContain(`holdfast login 'Ada'\\''s' --config ${file}`);
+  });
+
+  test('CL-1 doctor shows on a terminal that it is at work, and takes that away', async () => {
+    await writeServers(directory, { it: { ...node('setInterval(() => {}, 1e9)'), startTimeoutMs: 700 } });
+    const { errors, output } = await runIn(['doctor'], { directory, isTerminal: true });
+    expect(errors).toMatch(/checking \d\.\d s/);
+    expect(errors.endsWith('\r\u001B[2K')).toBe(true);
+    expect(output).not.toContain('checking');
+  });
+
   test('CA-1 CL-1 doctor names line and column of a file it cannot read, and checks the others', async () => {
     await writeServers(directory, { child: stdioServerConfig({ tools: ['echo'] }) });
     await writeFile(join(directory, '.mcp.json'), '{\n  "mcpServers": [}\n');

@@ -11,6 +11,8 @@ export interface DiagnoseOptions extends Omit<TrialOptions, 'startTimeoutMs'> {
   /** Wins over the limit of the server. */
   readonly startTimeoutMs?: number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The command that signs in to it. */
+  readonly login: string;
 }
 
 /** The most lines of one kind that are said. */
@@ -137,7 +139,7 @@ async function hintsOf(
 ): Promise<readonly string[]> {
   const { error } = server;
   if (server.state === 'authRequired' || error?.code === 'auth_required')
-    return [`Run "holdfast login ${name}", or configure its credential.`];
+    return [`Run this to sign in, or configure its credential: ${options.login}`];
   if (server.state === 'misconfigured' || error === undefined) return [];
   if ('command' in config) {
     if (error.code === 'timeout')

@@ -60,7 +60,8 @@ export function formatEnd(
     ...(count('off') === 0 ? [] : [`${count('off')} off`]),
     ...(count('unchecked') === 0 ? [] : [`${count('unchecked')} not checked`]),
   ];
-  return paint(toMend === 0 ? 'green' : 'red', `${parts.join(', ')}.`);
+  const style = toMend > 0 ? 'red' : count('unchecked') > 0 ? 'yellow' : 'green';
+  return paint(style, `${parts.join(', ')}.`);
 }
 
 /** Tools that cannot be used, one a line; those that are not to be shown, in one. */
