@@ -112,9 +112,9 @@ describe('NM-3 NM-4 a hostile schema costs a bounded time, and says nothing of t
 
   test('a large schema and a large value are checked', () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 2_000 }, (_, at) => [`p${String(at)}`, { type: 'string' }]),
+      Array.from({ length: 300 }, (_, at) => [`p${String(at)}`, { type: 'string' }]),
     );
-    expect(verdict({ properties }, { p1999: 1 })).toMatchObject({ kind: 'wrong' });
+    expect(verdict({ properties }, { p299: 1 })).toMatchObject({ kind: 'wrong' });
     expect(
       verdict(
         { items: person },
