@@ -241,7 +241,11 @@ describe('commands in files', () => {
     expect(asked).toEqual(['a placeholder print-key', 'b headers print-headers', 'c placeholder fail']);
     expect(config.servers).toEqual({
       a: { command: 'a', env: { KEY: 'key-of-the-test', TWICE: 'key-of-the-test' } },
-      b: { url: 'https://b.example', headers: { X: 'x', Authorization: 'Bearer from-helper' } },
+      b: {
+        url: 'https://b.example',
+        headers: { X: 'x', Authorization: 'Bearer from-helper' },
+        renewHeaders: expect.any(Function) as () => Promise<Record<string, string>>,
+      },
       d: { command: 'd' },
     });
     expect(config.misconfigured['c']?.message).toMatch(/exit 1/);
