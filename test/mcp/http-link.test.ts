@@ -246,7 +246,11 @@ describe('calls over HTTP', () => {
     expect(Object(request?.body).params._meta).toEqual({
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'holdfast', version: '0.1.0' },
-      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} }, sampling: {} },
+      'io.modelcontextprotocol/clientCapabilities': {
+        elicitation: { form: {}, url: {} },
+        extensions: { 'io.modelcontextprotocol/tasks': {} },
+        sampling: {},
+      },
       'io.modelcontextprotocol/logLevel': 'info',
       traceparent: '00-1',
     });

@@ -51,6 +51,7 @@ describe('NM-5 what is shown', () => {
       tool: 'read.file',
       readOnly: true,
       idempotent: true,
+      asTask: false,
       output: { server: 'files', tool: 'read.file', fingerprint: tools[0]?.fingerprint, schema: {} },
       info: tools[0],
     });
