@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { JsonObject } from 'holdfast';
 import { serveHttp, stdioServerConfig } from 'holdfast/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { makeCertificate, serveTls } from '../mcp/transports/tls-fixture.ts';
 import { answering, parseReport, PlainHttp, runIn, type Signals, writeServers } from './doctor-support.ts';
 
 let directory = '';
@@ -244,6 +245,20 @@ describe('servers with a url', () => {
       'It answers at "/mcp" after the rest of the path: have "url" end in that.',
     ]);
     expect(report.said('era')).toMatch(/protocol 2026-07-28.*Set "protocol" to "auto"/);
+  });
+
+  test('CL-1 CN-7 doctor names what is wrong with a certificate, and is right where its authority is named', async () => {
+    using certificate = makeCertificate();
+    await using server = await serveTls(certificate);
+    await writeServers(directory, {
+      strange: { url: server.url },
+      known: { url: server.url, caFile: certificate.file },
+      plain: { url: server.url.replace('https:', 'http:') },
+    });
+    const report = parseReport((await runIn(['doctor', '--json'], { directory })).output);
+    expect(report.said('strange')).toMatch(/certificate.*self-signed.*"caFile"/);
+    expect(report.find('known')).toMatchObject({ verdict: 'right' });
+    expect(report.find('plain').hints).toEqual(['There is TLS at this port: have "url" begin with "https://".']);
   });
 
   test('CL-1 doctor says that a port is without TLS', async () => {
