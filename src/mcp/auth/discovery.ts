@@ -39,6 +39,12 @@ export async function discover(options: DiscoveryOptions): Promise<Discovered> {
   const resource = resourceOf(serverUrl, config, resourceMetadata);
   const authorizationServerUrl = authorizationServerOf(serverUrl, config, resourceMetadata);
   const metadata = await serverMetadataOf(authorizationServerUrl, fetch);
+  // Only servers of 2025-03-26, which have no metadata of their own, do without.
+  if (metadata === undefined && resourceMetadata !== undefined)
+    throw new HoldfastError(
+      'protocol_error',
+      `Expected the authorization server "${clip(authorizationServerUrl)}" to have metadata, got none. Nobody was asked to sign in.`,
+    );
   const scopesSupported = resourceMetadata?.scopes_supported;
   return {
     authorizationServerUrl,

@@ -27,6 +27,8 @@ export class GuardedServer implements AsyncDisposable {
   readonly barred = new Set<string>();
   /** The authorization header of each request. */
   readonly presented: (string | undefined)[] = [];
+  /** Sends every request there. */
+  redirectTo: string | undefined;
   needs: (method: string) => readonly string[];
   authorizationServer: AuthorizationServer;
   readonly #options: GuardOptions;
@@ -77,6 +79,10 @@ export class GuardedServer implements AsyncDisposable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url?.startsWith('/.well-known/') === true) {
       if (this.#options.wellKnown?.(request, response) !== true) this.#metadata(request, response);
+      return;
+    }
+    if (this.redirectTo !== undefined) {
+      response.writeHead(307, { location: this.redirectTo }).end();
       return;
     }
     const chunks: Buffer[] = [];
