@@ -25,20 +25,20 @@ const lists = {
     '198.18.0.0/15',
     '224.0.0.0/4',
     '240.0.0.0/4',
-    '::/128',
+    '::/96',
+    '64:ff9b::/96',
+    '2002::/16',
     'fc00::/7',
     'ff00::/8',
   ]),
 };
 
-/** Says where an IP address is. An IPv4 address written as IPv6 is the IPv4 address. */
+/** Says where an IP address is. An IPv4 address written as IPv6 is the IPv4 address; one that is translated is not looked into. */
 export function reachOf(address: string): Reach {
-  const mapped = /^(?:::ffff:|64:ff9b::)(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  const plain = mapped ?? address;
-  const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
-  if (lists.loopback.check(plain, family)) return 'loopback';
-  if (lists.linkLocal.check(plain, family)) return 'linkLocal';
-  return lists.private.check(plain, family) ? 'private' : 'public';
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  if (lists.loopback.check(address, family)) return 'loopback';
+  if (lists.linkLocal.check(address, family)) return 'linkLocal';
+  return lists.private.check(address, family) ? 'private' : 'public';
 }
 
 /** Who may be asked on behalf of a server: everyone in public, and the networks the server itself is in. */

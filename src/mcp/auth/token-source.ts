@@ -226,6 +226,12 @@ export class TokenSource {
       );
       // Tried as it is: a challenge may tell where the metadata is.
       if (next === undefined) return false;
+      const newest = next.isRenewed ? found : await entry.read();
+      if (currentTokens(newest)?.refresh_token !== tried) {
+        // A store that does not lock: the one that came first is right.
+        await this.#adopt(newest);
+        return currentTokens(newest) !== undefined;
+      }
       await this.#adopt(next.credentials);
       await write(next.credentials);
       return next.isRenewed;
