@@ -59,6 +59,8 @@ export interface CallRecord extends NewCall {
   /** It went out as a task of 2025-11-25. */
   sentAsTask: boolean;
   task: CallTask | undefined;
+  /** The last one its server told of. */
+  progress: Progress | undefined;
   /** Somebody signs in for it: it is sent again when that is done. */
   signIn: SignIn | undefined;
   /** Open questions of its legacy server that are its own. */

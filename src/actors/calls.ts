@@ -52,10 +52,7 @@ export interface CallsPorts {
   /** Reads a refusal that asks for a sign-in, and puts it to the call; gives the reason why it cannot. */
   authorizationRequired(record: CallRecord, data: unknown): Failure | undefined;
   /** Reads what a server says of the task it made of a call, and has it asked after. */
-  becameTask(
-    record: CallRecord,
-    made: { readonly task: JsonObject; readonly style: TaskStyle; readonly key: RequestKey | undefined },
-  ): void;
+  becameTask(record: CallRecord, made: { readonly task: JsonObject; readonly style: TaskStyle }): void;
   /** Puts it to a person that a failed result asks for a sign-in; false when it does not. */
   resultAsksToSignIn(record: CallRecord, result: JsonObject): boolean;
   /** Puts it to a person that a call needs them to sign in; false when nobody can. */
@@ -106,6 +103,7 @@ export class Calls {
         unlisten: undefined,
         sentAsTask: false,
         task: undefined,
+        progress: undefined,
         signIn: undefined,
         questions: 0,
         resolve,
@@ -196,6 +194,16 @@ export class Calls {
   becameTask(record: CallRecord, task: CallTask): void {
     record.task = task;
     if (record.connection !== undefined) this.#inFlight.add(record.connection.id, record);
+  }
+
+  /** Goes on hearing the progress of a request that became a task (2025-11-25: its token stays valid). */
+  #follow(record: CallRecord, key: RequestKey | undefined): () => void {
+    const isWatched = record.onProgress !== undefined || this.#ports.facts.observed;
+    if (key === undefined || !isWatched) return nothing;
+    const stop = record.link?.followProgress?.(key, (progress) => {
+      this.onProgress(record, progress);
+    });
+    return stop ?? nothing;
   }
 
   /** The request that is about a task just now: what is asked on its stream is of the task's call. */
@@ -302,8 +310,8 @@ export class Calls {
         this.#ports.inputRequired(record, result);
         return;
       case 'task':
-        this.becameTask(record, loadingTask(checked.task));
-        this.#ports.becameTask(record, { task: checked.task, style: checked.style, key });
+        this.becameTask(record, { ...loadingTask(checked.task), end: this.#follow(record, key) });
+        this.#ports.becameTask(record, checked);
         return;
       case 'bad':
         this.#fail(record, checked.failure);
@@ -347,6 +355,7 @@ export class Calls {
   }
 
   onProgress(record: CallRecord, progress: Progress): void {
+    record.progress = progress;
     const { facts } = this.#ports;
     if (facts.observed && record.input.method === 'tools/call')
       facts.tell({ type: 'call.progressed', ...callFacts(record.input), ...progress });

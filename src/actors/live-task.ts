@@ -3,8 +3,7 @@ import { tasksExtension } from '../domain/task.ts';
 import type { TaskStyle } from '../domain/task.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Link, RequestKey } from '../domain/link.ts';
-import type { Progress } from '../domain/tool.ts';
+import type { Link } from '../domain/link.ts';
 import { hasPath } from './call-params.ts';
 import type { CallRecord, CallTask } from './call-record.ts';
 import type { Effects } from './effects.ts';
@@ -20,8 +19,7 @@ export class LiveTask implements CallTask {
   listener: ((task: JsonObject) => void) | undefined;
   readonly #effects: Effects;
   readonly #record: CallRecord;
-  #unfollow: (() => void) | undefined;
-  #progress: Progress = { progress: 0 };
+  readonly #before: CallTask | undefined;
   #told: string | null = null;
   #isCancelled = false;
 
@@ -31,23 +29,14 @@ export class LiveTask implements CallTask {
     this.id = task.id;
     this.style = task.style;
     this.madeOn = record.link;
-  }
-
-  /** Goes on hearing the progress of the request that became the task (2025-11-25: its token stays valid). */
-  follow(key: RequestKey | undefined): void {
-    const { facts, calls } = this.#effects;
-    if (key === undefined || (this.#record.onProgress === undefined && !facts.observed)) return;
-    this.#unfollow = this.madeOn?.followProgress?.(key, (progress) => {
-      this.#progress = progress;
-      calls.onProgress(this.#record, progress);
-    });
+    this.#before = record.task;
   }
 
   /** Tells the caller what the server says of the task, once. Numbers are those of its last real progress. */
   tell(message: string | null): void {
     if (message === null || message === this.#told) return;
     this.#told = message;
-    this.#effects.calls.onProgress(this.#record, { ...this.#progress, message });
+    this.#effects.calls.onProgress(this.#record, { ...(this.#record.progress ?? { progress: 0 }), message });
   }
 
   hear(task: JsonObject): void {
@@ -62,7 +51,7 @@ export class LiveTask implements CallTask {
   }
 
   end(): void {
-    this.#unfollow?.();
+    this.#before?.end();
     this.listener = undefined;
   }
 }

@@ -5,7 +5,6 @@
  */
 import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { RequestKey } from '../domain/link.ts';
 import type { TaskStyle } from '../domain/task.ts';
 import type { CallRecord } from './call-record.ts';
 import type { Effects } from './effects.ts';
@@ -32,7 +31,7 @@ export async function loadTasks(): Promise<typeof begin> {
 export async function beginTask(
   effects: Effects,
   record: CallRecord,
-  made: { readonly task: JsonObject; readonly style: TaskStyle; readonly key: RequestKey | undefined },
+  made: { readonly task: JsonObject; readonly style: TaskStyle },
 ): Promise<void> {
   try {
     const beginLoaded = await loadTasks();

@@ -9,7 +9,7 @@ import type { CallbackActorLogic } from 'xstate';
 import type { Failure } from '../domain/errors.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Link, RequestFailure, RequestKey, WireRequest } from '../domain/link.ts';
+import type { Link, RequestFailure, WireRequest } from '../domain/link.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { TaskStatus, TaskStyle } from '../domain/task.ts';
 import { taskMachine } from '../machines/task.ts';
@@ -33,7 +33,7 @@ const rpcCodes = { invalidParams: -32_602, methodNotFound: -32_601 } as const;
 export function begin(
   effects: Effects,
   record: CallRecord,
-  { task, style, key }: { readonly task: JsonObject; readonly style: TaskStyle; readonly key: RequestKey | undefined },
+  { task, style }: { readonly task: JsonObject; readonly style: TaskStyle },
 ): void {
   const { calls, clock } = effects;
   const { server, call } = record.input;
@@ -47,7 +47,6 @@ export function begin(
     return;
   }
   const live = new LiveTask(effects, record, { id: read.taskId, style });
-  live.follow(key);
   calls.becameTask(record, live);
   record.ref?.send({ type: 'call.becameTask', style, record: read, at: clock.now() });
 }
