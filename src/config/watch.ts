@@ -2,10 +2,11 @@
  * Files that change to configurations (SPEC CA-4).
  *
  * - L1 A configuration is read when its files have been quiet for a while, so that no half of a file is taken for a whole.
- * - L2 Files that cannot be read are read once more after a while: an editor may be between its two steps. Then it is told,
- *   once, and the last good configuration stays.
+ * - L2 Files that cannot be read are read once more after a while, and again while somebody writes them: an editor may be
+ *   between its two steps. Then it is told, once, and the last good configuration stays.
  * - L3 What comes to the same configuration as the last one is no change.
  */
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -72,15 +73,20 @@ export function watchConfig(files: readonly string[], options: WatchConfigOption
   } = options;
   return defer(() => {
     const reader = new Reader(paths, options);
+    const readAgain = (before: BadReading, left: number): Observable<Reading> =>
+      timer(graceMs, scheduler).pipe(
+        switchMap(() => reader.read()),
+        switchMap((now) =>
+          now.kind === 'good' || now.stamp === before.stamp || left === 0 ? of(now) : readAgain(now, left - 1),
+        ),
+      );
     const readWhole = (): Observable<Reading> =>
       defer(() => reader.read()).pipe(
-        switchMap((first) =>
-          first.kind === 'good' ? of(first) : timer(graceMs, scheduler).pipe(switchMap(() => reader.read())),
-        ),
+        switchMap((first) => (first.kind === 'good' ? of(first) : readAgain(first, maxReadings))),
       );
     return merge(of(undefined), watchFiles(paths).pipe(debounceTime(debounceMs, scheduler))).pipe(
       switchMap(readWhole),
-      distinctUntilChanged(isSame),
+      distinctUntilChanged(isSameReading),
       tap((reading) => {
         if (reading.kind === 'bad') onWarning(reading.warning);
         else reader.take(reading);
@@ -98,7 +104,17 @@ interface GoodReading {
   readonly empty: readonly string[];
 }
 
-type Reading = GoodReading | { readonly kind: 'bad'; readonly warning: WatchWarning };
+interface BadReading {
+  readonly kind: 'bad';
+  readonly warning: WatchWarning;
+  /** Another one when a file was written since. */
+  readonly stamp: string;
+}
+
+type Reading = GoodReading | BadReading;
+
+/** How often files are read anew that cannot be read, and are still being written. */
+const maxReadings = 8;
 
 class Reader {
   readonly #paths: readonly string[];
@@ -120,16 +136,32 @@ class Reader {
     try {
       const { config, empty } = await readFiles(this.#paths, this.#options);
       const emptied = empty.find((file) => this.#empty?.has(file) === false);
-      return emptied === undefined ? { kind: 'good', config, empty } : bad(emptiedError(emptied));
+      return emptied === undefined ? { kind: 'good', config, empty } : await this.#bad(emptiedError(emptied));
     } catch (error) {
-      return bad(error);
+      return this.#bad(error);
     }
+  }
+
+  async #bad(error: unknown): Promise<BadReading> {
+    const code = error instanceof HoldfastError ? error.code : 'config_invalid';
+    const warning = { code, message: `An edit was not taken over: ${messageOf(error)}` };
+    return { kind: 'bad', warning, stamp: (await Promise.all(this.#paths.map(stampOf))).join(' ') };
   }
 }
 
-function bad(error: unknown): Reading {
-  const code = error instanceof HoldfastError ? error.code : 'config_invalid';
-  return { kind: 'bad', warning: { code, message: `An edit was not taken over: ${messageOf(error)}` } };
+/** When a file was written last; empty for one that is not there. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    return String((await stat(path, { bigint: true })).mtimeNs);
+  } catch {
+    // It is gone, or out of reach: what is wrong with it was said by reading it.
+    return '';
+  }
+}
+
+/** The same edit is told once, however often its file is touched. */
+function isSameReading(a: Reading, b: Reading): boolean {
+  return a.kind === 'bad' && b.kind === 'bad' ? isSame(a.warning, b.warning) : isSame(a, b);
 }
 
 function emptiedError(file: string): HoldfastError {
