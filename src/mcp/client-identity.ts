@@ -23,7 +23,8 @@ export function capabilitiesFor(offer: ClientOffer, era: Era): ClientCapabilitie
   return {
     elicitation: { form: {}, url: {} },
     ...(offer.sampling ? { sampling: {} } : {}),
-    ...(offer.roots ? { roots: { listChanged: true } } : {}),
+    // A modern server hears of no changes: it asks when it wants to know.
+    ...(offer.roots ? { roots: era === 'modern' ? {} : { listChanged: true } } : {}),
     ...(era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {}),
   };
 }
