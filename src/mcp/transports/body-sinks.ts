@@ -8,6 +8,8 @@ import type { BodySink } from './exchange.ts';
 /** The largest JSON body and the largest single event that are read (SPEC SE-2). */
 export const maxMessageBytes = 32 * 1_024 * 1_024;
 const maxErrorBytes = 64 * 1_024;
+/** The largest body that is read of what is no message: metadata, tokens, the end of a session. */
+export const maxBodyBytes = 4 * 1_024 * 1_024;
 
 export interface EventSinkHandlers {
   /** The data of a `message` event. */
@@ -127,10 +129,11 @@ export class TextSink implements BodySink {
   }
 }
 
-function tooLarge(what: string): HoldfastError {
+/** The error of something that is larger than is read. */
+export function tooLarge(what: string, limit = maxMessageBytes): HoldfastError {
   return new HoldfastError(
     'limit_exceeded',
-    `Expected a ${what} of at most ${String(maxMessageBytes)} bytes, got a larger one. Ask the server for less.`,
+    `Expected a ${what} of at most ${String(limit)} bytes, got a larger one. Ask the server for less.`,
     {
       outcome: 'failed',
       retryable: false,

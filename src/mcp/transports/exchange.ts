@@ -167,6 +167,13 @@ export function exchangeError(url: URL, cause: unknown): HoldfastError {
       },
     );
   }
+  if (isRecord(cause) && cause['code'] === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new HoldfastError(
+      'limit_exceeded',
+      `Expected a response from "${url.origin}" with headers of at most 16 KiB, got longer ones. Look at what it sends.`,
+      { outcome: 'unknown', retryable: false, cause },
+    );
+  }
   return new HoldfastError('connection_lost', `Expected a response from "${url.origin}", got "${describe(cause)}".`, {
     outcome: 'unknown',
     cause,

@@ -8,7 +8,7 @@
 import { fetch as undiciFetch } from 'undici';
 import type { RequestId } from '@modelcontextprotocol/client';
 import { HoldfastError } from '../../domain/errors.ts';
-import { EventSink, TextSink } from './body-sinks.ts';
+import { EventSink, TextSink, maxBodyBytes, tooLarge } from './body-sinks.ts';
 import type { DispatcherLease } from './dispatchers.ts';
 import { exchangeError, headerOf, mediaTypeOf, startExchange } from './exchange.ts';
 import type { BodySink, Exchange, ResponseHead } from './exchange.ts';
@@ -68,7 +68,7 @@ export function createFastFetch(options: FastFetchOptions): Fetch {
 /** A `fetch` with nothing taken out, over the shared connections: authorization, and the end of a session. */
 export async function plainFetch(lease: DispatcherLease, url: URL, init: RequestInit): Promise<Response> {
   try {
-    return await undiciFetch(url, {
+    const response = await undiciFetch(url, {
       method: init.method ?? 'GET',
       headers: [...new Headers(init.headers)],
       redirect: init.redirect ?? 'follow',
@@ -76,10 +76,27 @@ export async function plainFetch(lease: DispatcherLease, url: URL, init: Request
       ...(typeof init.body === 'string' || init.body instanceof URLSearchParams ? { body: init.body } : {}),
       dispatcher: lease.control,
     });
+    return bounded(response);
   } catch (error) {
     // `fetch` hides the cause behind "fetch failed".
     throw error instanceof TypeError && error.cause instanceof Error ? exchangeError(url, error.cause) : error;
   }
+}
+
+/** A stream of events is read by whoever asked for it; anything else is wanted whole, and a peer decides how much it is. */
+function bounded(response: Response): Response {
+  const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
+  if (response.body === null || (isStream && response.ok)) return response;
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.byteLength;
+      if (bytes > maxBodyBytes) controller.error(tooLarge('response body', maxBodyBytes));
+      else controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
 }
 
 function post(

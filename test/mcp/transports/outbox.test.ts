@@ -78,7 +78,10 @@ describe('answers nobody takes', () => {
       outbox.send(() => gate.promise),
     );
 
-    await expect(outbox.send(() => gate.promise)).rejects.toMatchObject({ code: 'limit_exceeded', outcome: 'not-sent' });
+    await expect(outbox.send(() => gate.promise)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      outcome: 'not-sent',
+    });
     gate.resolve();
     await Promise.all(sent);
     await outbox.empty();
