@@ -22,7 +22,7 @@ import {
 import type { Observable } from 'rxjs';
 import type { Environments, Extension, RuntimeServers, ThreadOptions, WorldStateSection } from './api.ts';
 import { createCatalogBuilder } from './catalog/builder.ts';
-import { addContributions, addOverlays, availableIn } from './catalog/contributions.ts';
+import { addContributions, addOverlays } from './catalog/contributions.ts';
 import type { Available, Contribution } from './catalog/contributions.ts';
 import { placeServers } from './catalog/environments.ts';
 import type { ExtensionOverlay, ExtensionParts, ExtensionsNow } from './catalog/extensions.ts';
@@ -31,6 +31,7 @@ import { checkServers } from './check-servers.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
 import { isCatalogStream } from './follow-catalog.ts';
+import { heldExtension, heldSections, heldStream, holding } from './held-streams.ts';
 
 /** Servers, however they were given. */
 export type ServerBase = RuntimeServers | { readonly catalog: Catalog };
@@ -92,7 +93,7 @@ export class ServerProjection {
     const environments = this.#environments;
     if (environments === undefined && !this.#isExtended)
       return from(base$).pipe(map((base) => ({ base, available: onlyHere, overlays: [] })));
-    const available$ = (environments === undefined ? of(onlyHere) : availableIn(environments, warn)).pipe(
+    const available$ = (environments === undefined ? of(onlyHere) : follow(environments, warn)).pipe(
       catchError((error: unknown) => {
         warn(`The stream of environments failed, and the last states stay: ${messageOf(error)}`);
         return of(this.#available ?? onlyHere);
@@ -150,10 +151,23 @@ export class ServerProjection {
 
   /** What follows extensions is loaded where there are any. */
   #follow(warn: (message: string) => void): Observable<ExtensionsNow> {
-    return from(import('./catalog/extensions.ts')).pipe(
-      switchMap(({ followExtensions }) => followExtensions(this.#extensions, this.#sections, { checkServers, warn })),
-    );
+    return holding((until) => {
+      const extensions = this.#extensions.map((extension) => heldExtension(extension, until));
+      const sections = heldSections(this.#sections, until);
+      return from(import('./catalog/extensions.ts')).pipe(
+        switchMap(({ followExtensions }) => followExtensions(extensions, sections, { checkServers, warn })),
+      );
+    });
   }
+}
+
+/** What reads plugins is loaded where there are environments. */
+function follow(environments: Environments, warn: (message: string) => void): Observable<Available> {
+  return holding((until) => {
+    const { roots = [] } = environments;
+    const held = { roots, states$: heldStream(environments.states$, until) };
+    return from(import('./catalog/discovery.ts')).pipe(switchMap(({ availableIn }) => availableIn(held, warn)));
+  });
 }
 
 function withOverlays(

@@ -1,8 +1,8 @@
 /** What starts where, proven by starting it. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commandLauncher, HoldfastError, localLauncher } from '../../src/index.ts';
 import type { Launcher, LaunchRequest } from '../../src/index.ts';
@@ -71,6 +71,48 @@ describe.each(launchers)('%s', (_, launcher) => {
     expect(await launcher.readFile?.(file, { signal })).toBe(nasty);
     expect(await launcher.readFile?.(join(directory, 'none'), { signal })).toBeUndefined();
     await expect(launcher.readFile?.(directory, { signal })).rejects.toThrow(/directory/i);
+  });
+
+  test('WS-2 reads a file only within the directory it must be in, wherever links lead', async () => {
+    const { signal } = new AbortController();
+    const within = join(directory, "plug in's root");
+    mkdirSync(join(within, 'deep'), { recursive: true });
+    writeFileSync(join(within, 'deep/file'), nasty);
+    writeFileSync(join(directory, 'secret'), 'secret');
+    symlinkSync(join(within, 'deep/file'), join(within, 'inner'));
+    symlinkSync(join(directory, 'secret'), join(within, 'outer'));
+    symlinkSync(directory, join(within, 'up'));
+    symlinkSync(within, join(directory, 'way'));
+    const read = (path: string, root = within) => launcher.readFile?.(path, { signal, within: root });
+    expect(await read(join(within, 'deep/file'))).toBe(nasty);
+    expect(await read(join(within, 'inner'))).toBe(nasty);
+    expect(await read(join(directory, 'way/inner'), join(directory, 'way'))).toBe(nasty);
+    expect(await read(join(within, 'none'))).toBeUndefined();
+    for (const path of ['outer', 'up/secret', '../secret', 'deep/../../secret'])
+      await expect(read(`${within}/${path}`)).rejects.toThrow(/leads out of it/);
+    await expect(read(`${within}x/file`, within)).resolves.toBeUndefined();
+  });
+
+  test('WS-2 finds files by name, so many levels down, and follows no link', async () => {
+    const { signal } = new AbortController();
+    const names = ['SKILL.md', "a b'/SKILL.md", "a b'/c\nd/SKILL.md", 'x/y/z/SKILL.md', 'other.md'];
+    for (const name of names) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true });
+      writeFileSync(join(directory, name), '');
+    }
+    mkdirSync(join(directory, 'x/SKILL.md'));
+    symlinkSync(join(directory, 'SKILL.md'), join(directory, 'x/y/SKILL.md'));
+    symlinkSync(join(directory, 'x'), join(directory, 'linked'));
+    const find = (path: string, depth: number, limit = 100) =>
+      launcher.findFiles?.(path, { signal, name: 'SKILL.md', depth, limit });
+    const found = (paths: readonly string[]) => paths.map((path) => join(directory, path)).toSorted();
+    expect((await find(directory, 3))?.toSorted()).toEqual(found(names.slice(0, 3)));
+    expect((await find(`${directory}/.`, 1))?.toSorted()).toEqual(found(['SKILL.md']));
+    expect(await find(directory, 9, 2)).toHaveLength(2);
+    expect((await find(join(directory, 'linked'), 9)) ?? []).toEqual([]);
+    expect(await find(`${directory}/linked/.`, 9)).toHaveLength(1);
+    expect(await find(join(directory, 'none'), 9)).toBeUndefined();
+    expect((await find(join(directory, 'SKILL.md'), 9)) ?? []).toEqual([]);
   });
 
   test('CA-7 a reading that is aborted ends', async () => {

@@ -206,6 +206,24 @@ describe('an extension', () => {
     expect(third.worldStateChange).toEqual({ floor: null });
   });
 
+  test('WS-1 CA-5 streams are heard from the moment the thread is made, and what they gave before they failed stays', async () => {
+    await using peer = scriptedServer({ tools: ['echo'] });
+    const servers = new Subject<ExtensionServers>();
+    const sections = new Subject<readonly WorldStateSection[]>();
+    const value = new Subject<Json>();
+    await using thread = createThread({
+      worldState: [{ id: 'host', value }],
+      extensions: [{ id: 'acme', servers, worldState: sections }],
+    });
+    servers.next({ set: { own: peer.config } });
+    sections.next([{ id: 'said', value: 1 }]);
+    value.next(2);
+    servers.error(new Error('Gone.'));
+    await using step = await thread.beginStep();
+    expect(step.worldState).toMatchObject({ said: 1, host: 2 });
+    expect(step.tools).toHaveLength(1);
+  });
+
   const throws = (): never => {
     throw new Error('The extension fell over.');
   };

@@ -1,0 +1,127 @@
+/** Reading and finding files for launchers: here, and behind a command. Loaded when there is something to read. */
+import { execFile } from 'node:child_process';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import type { FindFilesOptions, ReadFileOptions } from '../domain/environment.ts';
+import { HoldfastError, messageOf } from '../domain/errors.ts';
+import { isRecord } from '../domain/json.ts';
+
+/** The words that run a script, with its arguments, in a place behind a command. */
+export type ShellWords = (script: string, ...args: readonly string[]) => readonly [string, ...string[]];
+
+/** Exit code for a file that is not there: `EX_NOINPUT`. */
+const missingCode = 66;
+const readScript = `[ -e "$1" ] || exit ${String(missingCode)}; exec cat "$1"`;
+const readInsideScript = `[ -e "$1" ] || exit ${String(missingCode)}
+real=$(readlink -f "$1") && root=$(readlink -f "$2") || exit
+case "$real" in "$root"/*) exec cat "$real";; esac
+echo "Expected \\"$1\\" to be inside \\"$2\\", and it leads out of it." >&2; exit 1`;
+/** Names end with NUL, so that one with a line break is one. */
+const findScript = `[ -d "$1" ] || exit ${String(missingCode)}
+exec find "$1" -maxdepth "$2" -type f -name "$3" -exec printf '%s\\0' {} +`;
+const maxFileBytes = 10 * 1024 * 1024;
+const readTimeoutMs = 30_000;
+
+/** The text of a file of this machine; `undefined` if there is none. */
+export function readLocalFile(path: string, { signal, within }: ReadFileOptions): Promise<string | undefined> {
+  return ifThere(async () => {
+    const real = within === undefined ? path : await realpath(path);
+    if (within !== undefined && !isInside(real, await realpath(within))) throw outsideError(path, within);
+    const { size } = await stat(real);
+    if (size > maxFileBytes) throw tooLargeError(path, size);
+    return readFile(real, { encoding: 'utf8', signal });
+  });
+}
+
+/** The files of one name below a directory of this machine; `undefined` if there is no such directory. */
+export function findLocalFiles(directory: string, options: FindFilesOptions): Promise<readonly string[] | undefined> {
+  return ifThere(() => filesBelow(directory, options));
+}
+
+/** As {@link readLocalFile}, in the place the words lead to. */
+export function readFileThere(
+  shell: ShellWords,
+  path: string,
+  { signal, within }: ReadFileOptions,
+): Promise<string | undefined> {
+  return run(within === undefined ? shell(readScript, path) : shell(readInsideScript, path, within), signal);
+}
+
+/** As {@link findLocalFiles}, in the place the words lead to. */
+export async function findFilesThere(
+  shell: ShellWords,
+  directory: string,
+  { name, depth, limit, signal }: FindFilesOptions,
+): Promise<readonly string[] | undefined> {
+  const text = await run(shell(findScript, directory, String(depth), name), signal);
+  const paths = text?.split('\0').filter((path) => path !== '');
+  return paths?.slice(0, limit).map((path) => path.replace('/./', '/'));
+}
+
+async function ifThere<TValue>(read: () => Promise<TValue>): Promise<TValue | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isRecord(error) && (error['code'] === 'ENOENT' || error['code'] === 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+/** Level by level, so that a limit leaves out what is deepest. */
+async function filesBelow(directory: string, options: FindFilesOptions): Promise<readonly string[]> {
+  const { name, depth, limit, signal } = options;
+  const found: string[] = [];
+  let level = (await lstat(directory)).isDirectory() ? [directory] : [];
+  for (let left = depth; left > 0 && level.length > 0 && found.length < limit; left -= 1) {
+    const deeper: string[] = [];
+    for (const at of level) {
+      signal.throwIfAborted();
+      for (const entry of await readdir(at, { withFileTypes: true })) {
+        if (entry.isFile() && entry.name === name && found.length < limit) found.push(join(at, entry.name));
+        if (entry.isDirectory()) deeper.push(join(at, entry.name));
+      }
+    }
+    level = deeper;
+  }
+  return found;
+}
+
+function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function outsideError(path: string, within: string): HoldfastError {
+  return new HoldfastError(
+    'server_unavailable',
+    `Expected "${path}" to be inside "${within}", and it leads out of it. It was not read.`,
+    { retryable: false },
+  );
+}
+
+function tooLargeError(path: string, size: number): HoldfastError {
+  return new HoldfastError(
+    'limit_exceeded',
+    `Expected "${path}" to have at most ${String(maxFileBytes)} bytes, got ${String(size)}. It was not read.`,
+    { retryable: false },
+  );
+}
+
+function run([command, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { signal, timeout: readTimeoutMs, maxBuffer: maxFileBytes, encoding: 'utf8' as const };
+    const child = execFile(command, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else if (error.code === missingCode) resolve(undefined);
+      else
+        reject(
+          new HoldfastError(
+            'server_unavailable',
+            `Expected "${command}" to read a file in its environment, got: ${stderr.trim() === '' ? messageOf(error) : stderr.trim()}`,
+            { cause: error },
+          ),
+        );
+    });
+    child.stdin?.end();
+  });
+}
