@@ -215,6 +215,12 @@ describe('servers with a url', () => {
     const report = parseReport((await runIn(['doctor', '--json'], { directory })).output);
     expect(report.said('nobody')).toContain('Nobody knows the name "no-such-host.invalid"');
     expect(report.said('closed')).toMatch(/ECONNREFUSED.*Check the url and that it runs/);
+    // Behind a proxy, it is the proxy that knows names.
+    const proxied = await runIn(['doctor', 'nobody', '--json'], {
+      directory,
+      env: { https_proxy: 'http://proxy.invalid' },
+    });
+    expect(parseReport(proxied.output).find('nobody').hints).toEqual([]);
   });
 
   test('CL-1 doctor finds the way that works where another transport or path is configured', async () => {
@@ -298,6 +304,7 @@ describe('files', () => {
     expect(code).toBe(1);
     expect(output).toMatch(/✗ .*\.mcp\.json", line 2, column 18/);
     expect(output).toMatch(/✓ child/);
+    expect(await runIn(['doctor', 'lost'], { directory })).toMatchObject({ code: 1 });
     const report = parseReport((await runIn(['doctor', '--json'], { directory })).output);
     expect(report.problems).toMatchObject([{ code: 'config_syntax', line: 2, column: 18 }]);
   });

@@ -141,6 +141,8 @@ async function hintsOf(
   if (server.state === 'authRequired' || error?.code === 'auth_required')
     return [`Run this to sign in, or configure its credential: ${options.login}`];
   if (server.state === 'misconfigured' || error === undefined) return [];
+  // What is not on this machine cannot be looked at.
+  if (config.environment !== undefined && config.environment !== 'local') return [];
   if ('command' in config) {
     if (error.code === 'timeout')
       return warnings.some(({ code }) => code === 'stdout_noise') ? [] : silenceHints(config);
@@ -149,7 +151,7 @@ async function hintsOf(
   }
   const ways = await waysThatWork(name, config, error, options);
   if (ways.length > 0) return ways.slice(0, 1);
-  if ('url' in config && error.code === 'server_unavailable') return hostHints(config.url);
+  if ('url' in config && error.code === 'server_unavailable') return hostHints(config.url, options.env);
   return 'command' in config && error.stderr !== undefined ? stderrHints(config, error.stderr, options.env) : [];
 }
 

@@ -96,7 +96,12 @@ export async function examine(options: DoctorOptions, io: DoctorIo): Promise<Che
     files,
     problems,
     warnings: config.warnings,
-    names: options.servers.length === 0 ? asWritten(all, files, places) : asWritten(options.servers, files, places),
+    names: asWritten(
+      // One that is in a file that cannot be read is not known: what is wrong with the file is said.
+      options.servers.length === 0 ? all : options.servers.filter((name) => all.includes(name)),
+      files,
+      places,
+    ),
     check: async (name) => {
       const check = await checkOne(name, config, options, io);
       return { ...check, ...places.find(name, check.error?.issues?.[0]?.path) };

@@ -7,12 +7,20 @@ import { isObject } from '../values.ts';
 /** How long one look may take. */
 const timeoutMs = 2_000;
 
+const proxies = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'];
+
 /** What the OpenSSL of Node says of an answer that is no TLS. */
 const noTls: ReadonlySet<unknown> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** What helps with a server that could not be reached: a name nobody knows, a url of the wrong scheme. */
-export async function hostHints(address: string): Promise<readonly string[]> {
-  if (!URL.canParse(address)) return [];
+/**
+ * What helps with a server that could not be reached: a name nobody knows, a url of the wrong scheme. Behind a proxy nothing
+ * is known: it is the proxy that looks names up.
+ */
+export async function hostHints(
+  address: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly string[]> {
+  if (!URL.canParse(address) || proxies.some((name) => (env[name] ?? '') !== '')) return [];
   const url = new URL(address);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!(await isKnown(host)))
