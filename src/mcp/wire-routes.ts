@@ -1,6 +1,5 @@
 /** From a server's configuration to the transports that can reach it. */
 import type { OpenLinkOptions } from '../domain/link.ts';
-import { adoptTransport, createInMemoryTransport } from './adopted-transport.ts';
 import type { WireRoutes } from './wire-route.ts';
 
 /**
@@ -18,14 +17,15 @@ export async function routesOf(
     const { stdioRoute } = await import('./stdio-routes.ts');
     return [stdioRoute(server, config, place, isHurried)];
   }
+  if ('url' in config) {
+    const { httpRoutes } = await import('./http-routes.ts');
+    return httpRoutes(server, config, authorizer);
+  }
+  const { adoptTransport, createInMemoryTransport } = await import('./adopted-transport.ts');
   if ('inMemory' in config) {
     return [
       { kind: 'in-memory', repeatable: true, open: (listener) => createInMemoryTransport(config.inMemory, listener) },
     ];
   }
-  if (!('url' in config)) {
-    return [{ kind: 'given', repeatable: false, open: (listener) => adoptTransport(config.transport, listener) }];
-  }
-  const { httpRoutes } = await import('./http-routes.ts');
-  return httpRoutes(server, config, authorizer);
+  return [{ kind: 'given', repeatable: false, open: (listener) => adoptTransport(config.transport, listener) }];
 }
