@@ -82,7 +82,7 @@ export type TaskEvent =
 /** Most answers in a row that say nothing of the task, before it is given up. */
 export const maxMisses = 5;
 
-/** Most questions one task may ask in its life: no person answers more. */
+/** Most entries one task may list in its life: no person answers more. */
 export const maxTaskQuestions = 1_024;
 
 /** First and longest wait before a server that could not be asked is asked again. */

@@ -100,7 +100,7 @@ const taskSetup = setup({
       context.input.style === 'core' && params.record.status !== 'working',
     isOver: ({ context }, params: TaskSeenEvent) => isOver(context, params),
     asksTooMuch: ({ context }, params: TaskSeenEvent) =>
-      context.knownKeys.length + params.questions.length > maxTaskQuestions,
+      context.knownKeys.length + params.questions.length + Object.keys(params.responses).length > maxTaskQuestions,
     isUnheard: ({ context }, params: { readonly counts: boolean }) => params.counts && context.misses + 1 >= maxMisses,
     hasAnswers: ({ context }) => context.misses === 0 && Object.keys(context.responses).length > 0,
     isRefusal: ({ context }, params: Settlement) =>

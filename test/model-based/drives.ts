@@ -2,6 +2,7 @@
  * Ways through the charts that no user, server or operator can bring about: what only a fault of Holdfast, or a shortcut,
  * would show. Here the actors run alone, their slots a log, and are sent the events themselves.
  */
+import { expect } from 'vitest';
 import { fromCallback, fromPromise, waitFor } from 'xstate';
 import type { AnyEventObject, InspectionEvent } from 'xstate';
 import {
@@ -10,6 +11,7 @@ import {
   elicitationMachine,
   runtimeMachine,
   stepMachine,
+  taskMachine,
 } from '../../src/machines/index.ts';
 import { SimulatedClock } from '../../src/testing/index.ts';
 import {
@@ -96,6 +98,24 @@ export const drives: readonly Drive[] = [
       const machine = withActors(logged(callMachine, log), { elicitation });
       const { actor, stop } = startChild(machine, { input: callInput(), inspect });
       actor.send({ type: 'call.asked', question: question('elc_a'), at: start });
+      stop();
+      return Promise.resolve();
+    },
+  },
+  {
+    title: 'RT-12 a task whose slots fail inside is given up',
+    run: (inspect) => {
+      const machine = withActors(logged(taskMachine, new SlotLog()), { watch: fromCallback(broken) });
+      const input = {
+        call: 'call-1',
+        name: 'mcp__docs__search',
+        server: 'docs',
+        style: 'core',
+        record: { taskId: 'task-1', status: 'working' },
+        at: start,
+      } as const;
+      const { actor, stop } = startChild(machine, { input, inspect });
+      expect(actor.getSnapshot().output).toMatchObject({ kind: 'failure', failure: { code: 'internal' } });
       stop();
       return Promise.resolve();
     },

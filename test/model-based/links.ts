@@ -2,7 +2,7 @@
 /* oxlint-disable vitest/no-standalone-expect -- these are the assertions of paths, and run inside their tests */
 import { expect } from 'vitest';
 import { setup } from 'xstate';
-import { SimulatedClock } from '../../src/testing/index.ts';
+import { SimulatedClock, scriptedToolNames } from '../../src/testing/index.ts';
 import { GatedServer } from './gated-server.ts';
 import type { Driver } from './paths.ts';
 import { expectSound, WatchedThread } from './watched-thread.ts';
@@ -89,7 +89,7 @@ export function linksDriver(observe: Observe): Driver {
       },
       ready: async () => {
         expectSound(thread.snapshot());
-        expect(entry()).toMatchObject({ state: 'ready', toolCount: 29 });
+        expect(entry()).toMatchObject({ state: 'ready', toolCount: scriptedToolNames.length });
         expect(entry()?.retryAt).toBeUndefined();
         await using step = await thread.beginStep();
         const result = await step.callTool('mcp__docs__echo', { text: 'here' });
@@ -104,7 +104,7 @@ export function linksDriver(observe: Observe): Driver {
         expect(entry()).toMatchObject({ state: 'reconnecting' });
         // RT-7: while a server reconnects, new steps show its last known tools.
         await using step = await thread.beginStep();
-        expect(step.tools).toHaveLength(29);
+        expect(step.tools).toHaveLength(scriptedToolNames.length);
       },
     },
     [Symbol.asyncDispose]: async () => {

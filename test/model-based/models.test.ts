@@ -16,6 +16,7 @@ import { MachineCoverage } from './machine-coverage.ts';
 import { pathsOf } from './paths.ts';
 import { replacingDriver, replacingModel } from './replacing.ts';
 import { scenarios } from './scenarios.ts';
+import { taskScenarios } from './task-scenarios.ts';
 import type { Observe } from './watched-thread.ts';
 
 const charts = [
@@ -26,6 +27,7 @@ const charts = [
   machines.stepMachine,
   machines.callMachine,
   machines.elicitationMachine,
+  machines.taskMachine,
 ];
 
 const eras = ['legacy', 'modern'] as const;
@@ -65,7 +67,7 @@ describe.each(models.map(({ name, paths }) => [name, paths] as const))('%s', (_n
 });
 
 describe('situations no model has', () => {
-  test.each(rows(scenarios))('%s', async (_, run) => {
+  test.each(rows([...scenarios, ...taskScenarios]))('%s', async (_, run) => {
     await expect(run(recordThread)).resolves.toBeUndefined();
   });
 });
@@ -87,6 +89,7 @@ const beyondThreads: Readonly<Record<string, string>> = {
   'connection#closing on xstate.error.actor.closeLink': 'a fault of Holdfast',
   'step on xstate.error.actor.calls': 'a fault of Holdfast',
   'call on xstate.error.actor.*': 'a fault of Holdfast',
+  'task on xstate.error.actor.*': 'a fault of Holdfast',
   'elicitation#deciding on xstate.error.actor.decide': 'a fault of Holdfast',
 };
 
