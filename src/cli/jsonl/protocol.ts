@@ -104,6 +104,8 @@ export const shapes = {
     publish: z.enum(['settled', 'immediate']).exactOptional(),
   }),
   restartServer: z.object({ server: text }),
+  authorize: z.object({ server: text, scopes: z.array(text).exactOptional(), anew: z.boolean().exactOptional() }),
+  finishAuthorization: z.object({ url: text }),
   setRoots: z.object({
     roots: z.array(
       z.object({

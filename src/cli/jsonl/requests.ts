@@ -107,6 +107,19 @@ export const handlers: ReadonlyMap<string, RequestHandler> = new Map<string, Req
     }),
   ],
   [
+    'authorize',
+    handler('authorize', shapes.authorize, async ({ server, ...request }, { thread }, { signal }) => {
+      await thread.authorize(server, { ...request, signal });
+      return {};
+    }),
+  ],
+  [
+    'finishAuthorization',
+    handler('finishAuthorization', shapes.finishAuthorization, async ({ url }, { thread }) =>
+      thread.finishAuthorization(url),
+    ),
+  ],
+  [
     'setRoots',
     handler('setRoots', shapes.setRoots, async ({ roots }, { thread }) => {
       thread.setRoots(roots);

@@ -5,6 +5,7 @@
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import type { CallbackResult } from '../../domain/authorization.ts';
 
@@ -27,10 +28,16 @@ export interface Loopback {
 /** Listens. @throws HoldfastError `auth_required` when the port is taken. */
 export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopback> {
   const { hostname, path } = options;
+  const idle = new Set<Socket>();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    idle.delete(request.socket);
     void answer(request, response, options, redirectUrl);
   };
-  const first = createServer(limits, handle);
+  const notice = (socket: Socket): void => {
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
+  };
+  const first = createServer(limits, handle).on('connection', notice);
   const port = await listen(
     first,
     hostname === 'localhost' ? '127.0.0.1' : hostname.replaceAll(/[[\]]/g, ''),
@@ -39,7 +46,7 @@ export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopba
   const redirectUrl = `http://${hostname}:${String(port)}${path}`;
   const servers = [first];
   if (hostname === 'localhost') {
-    const second = createServer(limits, handle);
+    const second = createServer(limits, handle).on('connection', notice);
     // Not every machine has the newer address; the browser takes the other then.
     const listens = await listen(second, '::1', port).then(
       () => true,
@@ -50,11 +57,9 @@ export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopba
   return {
     redirectUrl,
     close: () => {
-      for (const server of servers) {
-        server.close();
-        // What is being answered is let finish: it is the page the person looks at.
-        server.closeIdleConnections();
-      }
+      for (const server of servers) server.close();
+      // What is being answered is let finish: it is the page the person looks at.
+      for (const socket of idle) socket.destroy();
     },
   };
 }
