@@ -142,7 +142,11 @@ export function modernPeer(handler: RawHandler): RawServer {
   return rawServer((message, self) => {
     switch (message['method']) {
       case 'server/discover':
-        self.reply(message, { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } });
+        self.reply(message, {
+          ...complete,
+          supportedVersions: ['2026-07-28'],
+          capabilities: { tools: {}, resources: {}, prompts: {} },
+        });
         return true;
       case 'tools/list':
         self.reply(message, { ...complete, tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
