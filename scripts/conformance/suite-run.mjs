@@ -15,12 +15,11 @@ const client = `${root}temp/conformance/client/client.js`;
 /**
  * The scenarios a selection comes to, in the order they are played.
  *
- * @param {{ revision?: string, scenario?: string }} [selection] Default: everything.
+ * @param {{ revision?: string, scenario?: string }} [selection] Default: all of both revisions.
  * @returns {readonly { revision: string, scenario: string }[]}
  */
 export function select({ revision, scenario } = {}) {
-  return revisions
-    .filter((candidate) => revision === undefined || candidate === revision)
+  return (revision === undefined ? revisions : [revision])
     .flatMap((candidate) => scenariosOf(candidate).map((name) => ({ revision: candidate, scenario: name })))
     .filter((run) => scenario === undefined || run.scenario === scenario);
 }

@@ -13,6 +13,8 @@ const signsIn = signingIn({});
 
 /** The scenarios by the names the suite gives them. */
 export const authorizationScenarios: Readonly<Record<string, Scenario>> = {
+  'auth/2025-03-26-oauth-metadata-backcompat': signsIn,
+  'auth/2025-03-26-oauth-endpoint-fallback': signsIn,
   'auth/metadata-default': signsIn,
   'auth/metadata-var1': signsIn,
   'auth/metadata-var2': signsIn,
