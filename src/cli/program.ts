@@ -1,7 +1,8 @@
 /** The commands and options of `holdfast` (SPEC CL-1, CL-2), and the exit code each comes to. */
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type ApprovalMode, approvalModes, type Thread, type ThreadOptions } from '../index.ts';
 import type { ResolvedConfig } from '../config/index.ts';
+import { askingCommand, candidatesFor, type CompletedShell, completedShells, completionScript } from './completion.ts';
 import { type Consent, createConsent } from './consent.ts';
 import { runDoctor } from './doctor/doctor-command.ts';
 import { type Ending, listenForEnd } from './ending.ts';
@@ -136,6 +137,19 @@ function programOf(io: ProgramIo, terminal: Terminal, done: (code: number) => vo
       const options = command.opts<Omit<ImportCommandOptions, 'files'>>();
       const { directory, env } = io;
       done(await runImport({ ...options, files }, { directory, env, terminal }));
+    });
+
+  program
+    .command('completion')
+    .description('Print what completes commands and servers in a shell: eval "$(holdfast completion bash)".')
+    .addArgument(new Argument('<shell>', 'which one').choices(completedShells))
+    .action((name: CompletedShell) => void io.output.write(`${completionScript(name)}\n`));
+
+  program
+    .command(askingCommand, { hidden: true })
+    .argument('[words...]')
+    .action(async (words: string[]) => {
+      for (const candidate of await candidatesFor(program, words, io)) io.output.write(`${candidate}\n`);
     });
 
   addHost(program, io, done);
