@@ -69,6 +69,7 @@ export type {
   HttpTransport,
   InMemoryServer,
   Limits,
+  LogLevel,
   McpServerFactory,
   McpServerLike,
   McpTransport,
