@@ -37,8 +37,8 @@ export class LastWords {
     };
   }
 
-  /** Resolves when each was heard or failed, or patience has run out; at once when there is none. */
-  async heard(): Promise<void> {
-    if (this.#open.size > 0) await settlesWithin(Promise.all(this.#open), patienceMs);
+  /** Resolves when each was heard or failed, or patience has run out; undefined when there is none. */
+  heard(): Promise<unknown> | undefined {
+    return this.#open.size === 0 ? undefined : settlesWithin(Promise.all(this.#open), patienceMs);
   }
 }

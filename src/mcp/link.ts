@@ -21,10 +21,9 @@ import type { Channel } from './channel.ts';
 import { LastWords } from './last-words.ts';
 import { listTools } from './listing.ts';
 import { MirroredCalls } from './mirrored-calls.ts';
-import { OtherRequests } from './other-requests.ts';
+import type { OtherRequests } from './other-requests.ts';
 import type { ChannelStats } from './request-table.ts';
 import { isHttp, withRetries } from './retry.ts';
-import { ListenStream } from './subscription.ts';
 import type { Warn } from './warnings.ts';
 import { clip, parseObject, textLimits } from './wire.ts';
 
@@ -39,6 +38,8 @@ export interface LiveLinkOptions {
   readonly channel: Channel;
   readonly client: Client;
   readonly warn: Warn;
+  /** What is loaded with the first link. */
+  readonly parts: { readonly OtherRequests: typeof OtherRequests };
   /** Aborted once the conversation is over. */
   readonly ended: AbortSignal;
   /** The owner is told of the end from now on. */
@@ -53,8 +54,6 @@ export class LiveLink implements Link {
   /** For modern HTTP servers only. */
   readonly #mirrored: MirroredCalls | undefined;
   readonly #others: OtherRequests;
-  /** Of modern servers. */
-  readonly #stream: ListenStream | undefined;
   readonly #lastWords = new LastWords();
   #inventory: Inventory = { tools: [] };
 
@@ -62,10 +61,8 @@ export class LiveLink implements Link {
     this.#options = options;
     this.#channel = options.channel;
     this.info = infoOf(options);
-    const { server, channel, warn, client } = options;
-    if (this.info.era === 'modern')
-      this.#stream = new ListenStream({ server, client, channel, capabilities: this.info.capabilities, warn });
-    this.#others = new OtherRequests({ server, channel, info: () => this.info, stream: this.#stream });
+    const { server, channel, warn, client, parts } = options;
+    this.#others = new parts.OtherRequests({ server, channel, client, warn, ended: options.ended, info: this.info });
     if (this.info.era !== 'modern' || !channel.hasPerRequestStream) return;
     this.#mirrored = new MirroredCalls({ server, channel, warn, refresh: () => this.list() });
   }
@@ -96,13 +93,7 @@ export class LiveLink implements Link {
 
   /** Hears the list changes of a modern server until the conversation is over. */
   startListening(): void {
-    const { ended } = this.#options;
-    const stream = this.#stream;
-    if (ended.aborted || stream === undefined) return;
-    ended.addEventListener('abort', () => {
-      stream.stop();
-    });
-    stream.start();
+    this.#others.startListening();
   }
 
   /**
@@ -165,9 +156,10 @@ export class LiveLink implements Link {
     return this.#channel.wire.stderrTail();
   }
 
-  async close(): Promise<void> {
-    await this.#lastWords.heard();
-    await this.#channel.close();
+  close(): Promise<void> {
+    // At once where it can be: what is open ends in the same turn (EL-3).
+    const heard = this.#lastWords.heard();
+    return heard === undefined ? this.#channel.close() : heard.then(() => this.#channel.close());
   }
 
   async #listTools(signal: AbortSignal | undefined, waitMs?: () => number): Promise<Inventory> {
