@@ -43,7 +43,7 @@ export async function beginSignIn({ source, request, onCallback, onSignedIn }: B
         known: known?.client,
         pinnedIssuer: pinnedIssuer(found, config.clientId),
         redirectUrl,
-        scope: scope.scope,
+        scope,
         now: clock.now(),
         fetch,
         secret,

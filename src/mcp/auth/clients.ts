@@ -2,7 +2,12 @@
  * Who this client is to an authorization server (SPEC AU-1): registered beforehand, its metadata document, or registered
  * here. What is registered here is kept per issuer and used again while the way back fits.
  */
-import { isStrictScopeSuperset, registerClient } from '@modelcontextprotocol/client';
+import {
+  isHttpsUrl,
+  isStrictScopeSuperset,
+  registerClient,
+  RegistrationRejectedError,
+} from '@modelcontextprotocol/client';
 import type { OAuthClientMetadata } from '@modelcontextprotocol/client';
 import type { AuthorizationOptions, Fetch } from '../../domain/authorization.ts';
 import type { OAuthConfig } from '../../domain/config.ts';
@@ -11,6 +16,7 @@ import type { KnownClient } from './credentials.ts';
 import type { Discovered } from './discovery.ts';
 import { isSameIssuer } from './discovery.ts';
 import { toAuthError } from './errors.ts';
+import type { ChosenScope } from './scopes.ts';
 
 export interface ClientOptions {
   readonly config: OAuthConfig;
@@ -21,7 +27,7 @@ export interface ClientOptions {
   /** The issuer this client's own secret was first shown to. */
   readonly pinnedIssuer: string | undefined;
   readonly redirectUrl: string;
-  readonly scope: string | undefined;
+  readonly scope: ChosenScope;
   readonly now: number;
   readonly fetch: Fetch;
   /** The value of an environment variable. @throws HoldfastError `server_misconfigured` */
@@ -33,12 +39,32 @@ export async function clientFor(options: ClientOptions): Promise<KnownClient> {
   const { config, host, discovered, known } = options;
   const configured = configuredClient(options);
   if (configured !== undefined) return configured;
-  const documentUrl = config.clientMetadataUrl ?? host.clientMetadataUrl;
+  const documentUrl = checkedDocumentUrl(config.clientMetadataUrl ?? host.clientMetadataUrl);
   const takesDocuments = discovered.metadata?.client_id_metadata_document_supported === true;
   if (documentUrl !== undefined && takesDocuments)
     return { client_id: documentUrl, token_endpoint_auth_method: 'none' };
   if (known !== undefined && isUsable(known, options)) return known;
-  return register(options);
+  try {
+    return await register(options, options.scope.scope);
+  } catch (error) {
+    // Nobody here asked for these scopes: an authorization server that does not know them may know the client without.
+    const mayDropScopes = options.scope.isDiscovered && options.scope.scope !== undefined;
+    if (!mayDropScopes || !(error instanceof RegistrationRejectedError)) throw toAuthError(error, registering);
+  }
+  return register(options, undefined).catch((error: unknown) => {
+    throw toAuthError(error, registering);
+  });
+}
+
+const registering = 'to register as a client';
+
+/** @throws HoldfastError `server_misconfigured` for a url nobody would take for a client's id. */
+function checkedDocumentUrl(url: string | undefined): string | undefined {
+  if (url === undefined || isHttpsUrl(url)) return url;
+  throw new HoldfastError(
+    'server_misconfigured',
+    `Expected "clientMetadataUrl" to be an https url with a path, got "${url}". Correct it.`,
+  );
 }
 
 /** A client that was registered beforehand; its secret goes to one authorization server only. */
@@ -64,7 +90,10 @@ export function movedError(wanted: string, got: string): HoldfastError {
   );
 }
 
-async function register({ host, discovered, redirectUrl, scope, fetch }: ClientOptions): Promise<KnownClient> {
+async function register(
+  { host, discovered, redirectUrl, fetch }: ClientOptions,
+  scope: string | undefined,
+): Promise<KnownClient> {
   const { metadata, authorizationServerUrl } = discovered;
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
     throw new HoldfastError(
@@ -72,27 +101,23 @@ async function register({ host, discovered, redirectUrl, scope, fetch }: ClientO
       `Expected the authorization server "${discovered.issuer}" to register clients, and it does not. Register one by hand and set "oauth.clientId".`,
     );
   }
-  try {
-    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = await registerClient(
-      authorizationServerUrl,
-      {
-        ...(metadata === undefined ? {} : { metadata }),
-        clientMetadata: clientMetadata(host, redirectUrl),
-        ...(scope === undefined ? {} : { scope }),
-        fetchFn: fetch,
-      },
-    );
-    return {
-      client_id,
-      redirect_uris: [redirectUrl],
+  const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = await registerClient(
+    authorizationServerUrl,
+    {
+      ...(metadata === undefined ? {} : { metadata }),
+      clientMetadata: clientMetadata(host, redirectUrl),
       ...(scope === undefined ? {} : { scope }),
-      ...(client_secret === undefined ? {} : { client_secret }),
-      ...(client_secret_expires_at === undefined ? {} : { client_secret_expires_at }),
-      ...(token_endpoint_auth_method === undefined ? {} : { token_endpoint_auth_method }),
-    };
-  } catch (error) {
-    throw toAuthError(error, 'to register as a client');
-  }
+      fetchFn: fetch,
+    },
+  );
+  return {
+    client_id,
+    redirect_uris: [redirectUrl],
+    ...(scope === undefined ? {} : { scope }),
+    ...(client_secret === undefined ? {} : { client_secret }),
+    ...(client_secret_expires_at === undefined ? {} : { client_secret_expires_at }),
+    ...(token_endpoint_auth_method === undefined ? {} : { token_endpoint_auth_method }),
+  };
 }
 
 function clientMetadata(
@@ -113,7 +138,7 @@ function clientMetadata(
 /** Some authorization servers hold a client to what it registered with: another way back, or more scopes, is another client. */
 function isUsable(
   { redirect_uris, client_secret_expires_at = 0, scope: registered }: KnownClient,
-  { redirectUrl, scope, now }: ClientOptions,
+  { redirectUrl, scope: { scope }, now }: ClientOptions,
 ): boolean {
   const isFresh = client_secret_expires_at === 0 || client_secret_expires_at * 1_000 > now;
   const isWideEnough = registered === undefined || !isStrictScopeSuperset(scope, registered);
