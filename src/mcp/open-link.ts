@@ -52,7 +52,8 @@ export async function openBeside(options: OpenLinkOptions, listed: Inventory): P
 }
 
 async function startWithin(options: OpenLinkOptions, deadline: Deadline, listed?: Inventory): Promise<LiveLink> {
-  const routes = await routesOf(options, () => deadline.signal.aborted);
+  // What every link takes is loaded beside what this one does.
+  const [routes] = await Promise.all([routesOf(options, () => deadline.signal.aborted), import('./other-requests.ts')]);
   const start = new LinkStart(options, deadline, routes, listed);
   try {
     return await handOver(await start.run(), deadline.signal);
@@ -240,7 +241,8 @@ class LinkStart {
       const version = client.getNegotiatedProtocolVersion() ?? modernRevision;
       channel.setEnvelope(envelopeFor(version, offer, logLevel ?? modernLogLevel));
     }
-    const link = new LiveLink({ server, channel, client, warn, ended, onLive });
+    const parts = await import('./other-requests.ts');
+    const link = new LiveLink({ server, channel, client, warn, parts, ended, onLive });
     if (this.#listed !== undefined) {
       link.learn(this.#listed);
       return link;

@@ -3,21 +3,25 @@
  *
  * Owns what is settled here and not by a response. O1 a sink hears at most once, and nothing once it is cancelled.
  */
+import type { Client } from '@modelcontextprotocol/client';
 import { toFailure } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { LinkInfo, RequestFailure, RequestKey, RequestSink, WireRequest } from '../domain/link.ts';
 import type { Channel } from './channel.ts';
 import { WireError, say, toWireError } from './errors.ts';
-import type { ListenStream } from './subscription.ts';
+import { ListenStream } from './subscription.ts';
+import type { Warn } from './warnings.ts';
 import { clip, rpcCodes } from './wire.ts';
 
 export interface OtherRequestsOptions {
   readonly server: string;
   readonly channel: Channel;
-  readonly info: () => LinkInfo;
-  /** Of modern servers: subscriptions are no requests there. */
-  readonly stream: ListenStream | undefined;
+  readonly client: Client;
+  readonly warn: Warn;
+  readonly info: LinkInfo;
+  /** Aborted once the conversation is over. */
+  readonly ended: AbortSignal;
 }
 
 /** The capability a server has to announce for a request. Requests that are not here go to any server. */
@@ -42,11 +46,25 @@ export class OtherRequests {
   /** The resources whose updates this link was asked for, and is told. */
   readonly subscribed = new Set<string>();
   readonly #options: OtherRequestsOptions;
+  /** Of modern servers: subscriptions are no requests there. */
+  readonly #stream: ListenStream | undefined;
   readonly #local = new Set<RequestKey>();
   #count = 0;
 
   constructor(options: OtherRequestsOptions) {
     this.#options = options;
+    const { info, ended } = options;
+    if (info.era !== 'modern' || ended.aborted) return;
+    const stream = new ListenStream({ ...options, capabilities: info.capabilities });
+    this.#stream = stream;
+    ended.addEventListener('abort', () => {
+      stream.stop();
+    });
+  }
+
+  /** Hears the list changes of a modern server until the conversation is over. */
+  startListening(): void {
+    this.#stream?.start();
   }
 
   send(request: WireRequest, sink: RequestSink): RequestKey {
@@ -55,7 +73,7 @@ export class OtherRequests {
     const isSubscription = subscriptionMethods.has(request.method);
     const given = request.params?.['uri'];
     const uri = typeof given === 'string' ? given : '';
-    const { stream } = this.#options;
+    const stream = this.#stream;
     if (isSubscription && stream !== undefined) {
       const isMore = request.method === 'resources/subscribe';
       const changed = isMore ? stream.subscribe(uri) : stream.unsubscribe(uri);
@@ -118,7 +136,7 @@ export class OtherRequests {
   #missing(method: string): WireError | undefined {
     const name = Object.hasOwn(capabilityOf, method) ? capabilityOf[method] : undefined;
     if (name === undefined) return undefined;
-    const { capabilities, protocolVersion } = this.#options.info();
+    const { capabilities, protocolVersion } = this.#options.info;
     // Older servers had no way to announce completions.
     if (name === 'completions' && protocolVersion < firstWithCompletions) return undefined;
     const capability = capabilities[name];

@@ -40,6 +40,8 @@ export class ListenStream {
   #scheduled: Promise<void> | undefined;
   #running: Promise<void> = Promise.resolve();
   #hasGap = false;
+  /** Another conversation may hear the list changes for this one. */
+  #hearsLists = false;
   #timer: NodeJS.Timeout | undefined;
   #delayMs: number = backoffMs.first;
 
@@ -49,6 +51,7 @@ export class ListenStream {
 
   /** Opens the stream in the background, unless the server advertises no list changes. It is asked for before this returns. */
   start(): void {
+    this.#hearsLists = true;
     if (this.#kinds().length === 0) return;
     const opened = this.#open();
     this.#running = opened.catch(() => undefined);
@@ -180,6 +183,7 @@ export class ListenStream {
   }
 
   #kinds(): readonly (typeof kinds)[number][] {
+    if (!this.#hearsLists) return [];
     return kinds.filter((kind) => {
       const capability = this.#options.capabilities[kind];
       return isRecord(capability) && capability['listChanged'] === true;
