@@ -42,3 +42,18 @@ test.each([
   expect(host.records.some((record) => JSON.stringify(record).includes('restart_needed'))).toBe(false);
   expect(await host.close()).toBe(0);
 });
+
+test('CL-2 CA-4 PO-1 keeps the last good policy where an edit breaks it, and says where', async () => {
+  await using server = scriptedServer();
+  const file = join(directory, 'holdfast.json');
+  const policy = { approval: 'prompt', elicitation: { approvals: false } };
+  await writeFile(file, JSON.stringify({ mcpServers: {}, policy }));
+  const host = new TestHost({ command: { config: [file], watch: true }, servers: { one: server.config } });
+  const reply = await host.result('beginStep');
+  await writeFile(file, '{ "mcpServers": {},\n"policy": { "approval": "sometimes" } }');
+  const warning = await host.event('warning', ({ code }) => code === 'config_invalid');
+  expect(warning['message']).toMatch(/not taken over: .*line 2, column 25.*"policy"/);
+  const { error } = await host.ask('callTool', { step: reply['step'], name: toolName(reply, 'one', 'destructive') });
+  expect(error).toMatchObject({ code: 'not_approved' });
+  expect(await host.close()).toBe(0);
+});
