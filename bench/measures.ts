@@ -31,6 +31,7 @@ export const measures: readonly Measure[] = [
   { name: 'threads', file: 'threads', args: ['1000', 'none'] },
   { name: 'threads', file: 'threads', args: ['10000', 'none'] },
   { name: 'threads', file: 'threads', args: ['1000', 'memory'] },
+  { name: 'threads', file: 'threads', args: ['10000', 'shared'] },
   { name: 'questions', file: 'questions', args: [] },
   { name: 'imports', file: 'imports', args: [] },
   { name: 'configuration', file: 'configuration', args: [] },

@@ -42,6 +42,12 @@ function ownCostTable({ ownCost }: Results): string {
   return table(['own cost of a call, in memory', 'at a time', 'CPU µs (min to max)', 'budget', 'bare client'], rows);
 }
 
+const serversOf: Readonly<Record<string, string>> = {
+  none: 'no servers',
+  memory: 'an in-memory server each',
+  shared: 'one modern HTTP server for all',
+};
+
 function singles({ replacement, threads, questions, imports, configuration }: Results): readonly string[] {
   return [
     table(
@@ -58,9 +64,9 @@ function singles({ replacement, threads, questions, imports, configuration }: Re
     table(
       ['idle threads', 'heap KB each', 'budget', 'RSS KB each', 'start µs', 'close µs'],
       threads.map(({ threads: count, servers, heapKb, rssKb, startUs, closeUs }) => [
-        `${String(count)}, ${servers === 'none' ? 'no servers' : 'an in-memory server each'}`,
-        marked(heapKb.toFixed(1), servers === 'none' && heapKb > mostThreadKb),
-        servers === 'none' ? `<= ${String(mostThreadKb)}` : '',
+        `${String(count)}, ${serversOf[servers] ?? servers}`,
+        marked(heapKb.toFixed(1), servers !== 'memory' && heapKb > mostThreadKb),
+        servers === 'memory' ? '' : `<= ${String(mostThreadKb)}`,
         rssKb.toFixed(1),
         startUs.toFixed(0),
         closeUs.toFixed(0),

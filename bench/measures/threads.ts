@@ -1,4 +1,7 @@
-/** Memory of a thread that waits for its user. Arguments: how many threads, and `none` or `memory` for their servers. */
+/**
+ * Memory of a thread that waits for its user. Arguments: how many threads, and `none`, `memory` (one each) or `shared` (one
+ * modern HTTP server for all) for their servers.
+ */
 import { performance } from 'node:perf_hooks';
 import { createHost } from 'holdfast';
 import type { Thread, ThreadOptions } from 'holdfast';
@@ -7,9 +10,16 @@ import { collectGarbage, progress, report } from './measure.ts';
 
 const [countText, serverKind] = process.argv.slice(2);
 const count = Number(countText);
-const place = await openPlace('memory', 'legacy');
-const options: ThreadOptions = serverKind === 'memory' ? { servers: { echo: place.config } } : {};
-progress(`${String(count)} idle threads, ${serverKind === 'memory' ? 'each with an in-memory server' : 'no servers'}`);
+const place = serverKind === 'shared' ? await openPlace('http', 'modern') : await openPlace('memory', 'legacy');
+const headers = { authorization: 'Bearer of-all-threads' };
+const config = serverKind === 'shared' ? { ...place.config, headers } : place.config;
+const options: ThreadOptions = serverKind === 'none' ? {} : { servers: { echo: config } };
+const said: Readonly<Record<string, string>> = {
+  none: 'no servers',
+  memory: 'each with an in-memory server',
+  shared: 'all with one modern HTTP server',
+};
+progress(`${String(count)} idle threads, ${said[serverKind ?? ''] ?? ''}`);
 
 const host = createHost();
 // What the first thread loads and compiles is no memory of a thread.
@@ -38,3 +48,4 @@ report([
     closeUs: ((performance.now() - closing) * 1_000) / count,
   },
 ]);
+await place.close();

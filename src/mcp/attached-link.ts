@@ -48,6 +48,8 @@ export class AttachedLink implements Link {
   /** Key given out before the conversation was open → what waits, or the key it has there. */
   #early: Map<RequestKey, Waiting | { readonly sentAs: RequestKey }> | undefined;
   #earlyCount = 0;
+  #lateResults = 0;
+  #wasUsed = false;
   #closing: Promise<void> | undefined;
 
   constructor(shared: Shared, options: OpenLinkOptions) {
@@ -72,7 +74,7 @@ export class AttachedLink implements Link {
   }
 
   get stats(): LinkStats {
-    return this.#own?.stats ?? { lateResults: 0 };
+    return { lateResults: this.#lateResults + (this.#own?.stats.lateResults ?? 0) };
   }
 
   /** Where what concerns all who share the server is told. */
@@ -91,6 +93,7 @@ export class AttachedLink implements Link {
   }
 
   send(request: WireRequest, sink: RequestSink): RequestKey {
+    this.#wasUsed = true;
     if (this.#own !== undefined) return this.#own.send(request, sink);
     this.#earlyCount += 1;
     const key = `early-${String(this.#earlyCount)}`;
@@ -135,6 +138,18 @@ export class AttachedLink implements Link {
   /** The tools were listed anew. */
   learn(inventory: Inventory): void {
     this.#own?.learn(inventory);
+  }
+
+  /** Called now and then: a conversation that was not used since the last time is closed. */
+  async rest(): Promise<void> {
+    const own = this.#own;
+    const isResting = !this.#wasUsed;
+    this.#wasUsed = false;
+    if (own === undefined || !isResting || !own.isIdle) return;
+    this.#lateResults += own.stats.lateResults;
+    this.#own = undefined;
+    this.#opening = undefined;
+    await own.close();
   }
 
   close(): Promise<void> {

@@ -106,6 +106,10 @@ export class Channel implements Transport {
     return this.#fault;
   }
 
+  get isIdle(): boolean {
+    return this.#requests.size === 0;
+  }
+
   get stats(): ChannelStats {
     return this.#requests.stats;
   }

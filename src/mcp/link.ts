@@ -75,6 +75,11 @@ export class LiveLink implements Link {
     return this.#others.subscribed;
   }
 
+  /** Nothing waits for a result of it, and no resource is listened to over it. */
+  get isIdle(): boolean {
+    return this.#channel.isIdle && this.subscribed.size === 0;
+  }
+
   /** What came that nobody waited for: results of cancelled requests, results for unknown ids, late progress. */
   get stats(): ChannelStats {
     return this.#channel.stats;

@@ -5,6 +5,7 @@
  * that thread hears: here is nothing that belongs to one of them (H8).
  * - S1 It is closed with the last thread that lets go of it.
  * - S2 A listing that began before the newest change is not handed out for it.
+ * - S3 The conversations of threads that say nothing are closed while they do.
  */
 import type { Failure } from '../domain/errors.ts';
 import { frozenCopy } from '../domain/frozen.ts';
@@ -59,6 +60,7 @@ export class SharedServer implements Shared {
   #inventory: Inventory;
   #listing: Promise<Inventory> | undefined;
   #isOpen = true;
+  readonly #rounds: NodeJS.Timeout;
 
   constructor(options: SharedServerOptions) {
     count += 1;
@@ -66,6 +68,10 @@ export class SharedServer implements Shared {
     this.verdict = options.verdict;
     this.#options = options;
     this.#inventory = kept(options.link.inventory);
+    this.#rounds = setInterval(() => {
+      // Closing never rejects.
+      for (const link of this.#attached) void link.rest();
+    }, restMs).unref();
     options.relay.share({
       onListChanged: (kind) => {
         this.#listing = undefined;
@@ -118,6 +124,7 @@ export class SharedServer implements Shared {
   async leave(link: AttachedLink): Promise<void> {
     if (!this.#attached.delete(link) || this.#attached.size > 0) return;
     this.retire();
+    clearInterval(this.#rounds);
     await this.#options.link.close();
   }
 
@@ -217,6 +224,9 @@ interface SharedHandlers {
   onWarning: Warn;
   onUnreachable(failure: Failure): void;
 }
+
+/** A thread that says nothing for so long has no conversation of its own. */
+export const restMs = 30_000;
 
 const maxWarnings = 64;
 

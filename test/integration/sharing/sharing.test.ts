@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createHost } from '../../../src/index.ts';
+import { restMs } from '../../../src/mcp/shared-server.ts';
 import type { Thread } from '../../../src/index.ts';
 import type { ServerConfig } from '../../../src/domain/config.ts';
 import { serveHttp } from '../../../src/testing/index.ts';
@@ -176,6 +177,27 @@ describe('threads of one host that name a modern HTTP server alike', () => {
     expect(errors.map(({ code }) => code)).toEqual(['runtime_failed', 'runtime_failed']);
     expect(count(server, 'server/discover')).toBe(1);
   });
+});
+
+test('PE-4 CN-6 a thread that says nothing for a while gives up its own conversation, and goes on when it speaks', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    await using server = await serveHttp({ era: 'modern', tools: ['echo', 'park'] });
+    await using host = createHost();
+    const [one, two] = [await ready(host, server.config), await ready(host, server.config)];
+    const step = await one.beginStep();
+    await step.callTool('mcp__a__echo', { text: 'first' });
+    const parked = (await two.beginStep()).callTool('mcp__a__park', { key: 'key' });
+    await server.untilParked('key');
+    vi.advanceTimersByTime(restMs * 3);
+    await turns(5);
+    expect(textOf(await step.callTool('mcp__a__echo', { text: 'again' }))).toBe('again');
+    server.release('key', 'waited for');
+    expect(textOf(await parked)).toBe('waited for');
+    expect(count(server, 'tools/list')).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('what is never shared', () => {
