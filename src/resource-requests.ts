@@ -48,11 +48,13 @@ export abstract class CurrentRequester extends ServerRequester {
     checkName(uri, 'the uri of a resource');
     checkWait(options, 'subscribeResource');
     await this.whenReady(options);
-    const { subscriptions, publications } = this.effects;
-    plannedServer(this.effects, publications.current, server);
-    if (subscriptions.isInForce(server, uri)) return;
+    const { effects } = this;
+    plannedServer(effects, effects.publications.current, server);
+    if (effects.subscriptions?.isInForce(server, uri) === true) return;
     await this.request(server, 'resources/subscribe', { uri }, options);
-    subscriptions.add(server, uri);
+    const { Subscriptions } = await import('./actors/subscriptions.ts');
+    effects.subscriptions ??= new Subscriptions(effects);
+    effects.subscriptions.add(server, uri);
   }
 
   async unsubscribeResource(server: string, uri: string, options: RequestOptions = {}): Promise<void> {
@@ -61,7 +63,7 @@ export abstract class CurrentRequester extends ServerRequester {
     checkWait(options, 'unsubscribeResource');
     await this.whenReady(options);
     // A server that is away has forgotten it, and is not asked again when it is back.
-    if (this.effects.subscriptions.remove(server, uri))
+    if (this.effects.subscriptions?.remove(server, uri) === true)
       await this.request(server, 'resources/unsubscribe', { uri }, options);
   }
 

@@ -62,7 +62,7 @@ export abstract class ServerRequester implements ServerRequests {
   async readResource(server: string, uri: string, options: ReadOptions = {}): Promise<JsonObject> {
     checkName(uri, 'the uri of a resource');
     return this.cached(server, 'resources/read', { uri }, options, () =>
-      this.request(server, 'resources/read', { uri }, options),
+      this.#checked(server, 'resources/read', { uri }, options),
     );
   }
 
@@ -73,7 +73,7 @@ export abstract class ServerRequester implements ServerRequests {
     options?: RequestOptions,
   ): Promise<JsonObject> {
     checkName(name, 'the name of a prompt');
-    return this.request(
+    return this.#checked(
       server,
       'prompts/get',
       { name, ...(args === undefined ? {} : { arguments: { ...args } }) },
@@ -82,7 +82,15 @@ export abstract class ServerRequester implements ServerRequests {
   }
 
   complete(server: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject> {
-    return this.request(server, 'completion/complete', params, options);
+    return this.#checked(server, 'completion/complete', params, options);
+  }
+
+  /** A request whose result must be of its shape, which is known once it is needed. */
+  async #checked(server: string, method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+    const result = await this.request(server, method, params, options);
+    const { checkShape } = await import('./result-shapes.ts');
+    checkShape(method, server, result);
+    return result;
   }
 
   async #list(server: string, method: string, key: string, options: ListOptions = {}): Promise<JsonObject> {

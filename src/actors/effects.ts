@@ -32,7 +32,7 @@ import { Servers } from './servers.ts';
 import type { LiveConnection } from './servers.ts';
 import type { SignIns } from './sign-ins.ts';
 import { createSignals } from './signals.ts';
-import { Subscriptions } from './subscriptions.ts';
+import type { Subscriptions } from './subscriptions.ts';
 import { beginTask } from './task-slot.ts';
 import { createTurns } from './turns.ts';
 
@@ -62,7 +62,8 @@ export interface Effects {
   readonly calls: Calls;
   readonly questions: Questions;
   readonly approvals: Approvals;
-  readonly subscriptions: Subscriptions;
+  /** Loaded with the first subscription. */
+  subscriptions: Subscriptions | undefined;
   readonly results: ResultsCache;
   /** Who decides for the person; replaced whole. */
   authority: Authority;
@@ -193,7 +194,7 @@ export function createEffects(options: EffectsOptions): Effects {
     worldState: {},
     fileContent: options.fileContent,
     approvals,
-    subscriptions: new Subscriptions({ servers, publications, facts }),
+    subscriptions: undefined,
     results: new ResultsCache(options.sharedResults ?? {}, () => clock.now()),
     authority: { policy: options.policy, reviewer: options.reviewer, sampling: options.sampling },
     get questions() {

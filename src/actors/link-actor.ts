@@ -34,7 +34,7 @@ export interface LinkPorts {
   readonly facts: Facts;
   readonly redactor: Redactor;
   readonly servers: Servers;
-  readonly subscriptions: Subscriptions;
+  readonly subscriptions: Pick<Subscriptions, 'opened' | 'isHeard'> | undefined;
   readonly results: ResultsCache;
   readonly questions: Questions;
   readonly calls: Pick<Calls, 'whenIdle' | 'hearTask'>;
@@ -175,7 +175,7 @@ class LinkAttempt {
     if (connection.stats.noteOpened()) this.#ports.results.reopened(connection);
     this.#ports.servers.noteInventory(connection, link.inventory, ticket);
     this.#tell({ type: 'link.opened', facts: this.#factsOf(link, link.inventory), at: this.#ports.clock.now() });
-    this.#ports.subscriptions.opened(connection);
+    this.#ports.subscriptions?.opened(connection);
   }
 
   /** What is gone takes nothing new; what was sent on it is let finish beside its successor (RT-10). */
@@ -222,7 +222,8 @@ class LinkAttempt {
       },
       onResourceUpdated: (uri) => {
         this.#ports.results.updated(connection, uri);
-        this.#ports.subscriptions.updated(connection, uri);
+        if (this.#ports.subscriptions?.isHeard(connection) !== false)
+          facts.tell({ type: 'resource.updated', server, uri });
       },
       onLog: (level, data, logger) => {
         facts.tell({ type: 'server.logged', server, level, data, ...(logger === undefined ? {} : { logger }) });

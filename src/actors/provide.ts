@@ -50,7 +50,7 @@ function fillThread(): typeof threadMachine {
         effects.facts.tell({ type: 'runtime.published', generation });
         tellMisconfigured(effects, generation);
         effects.publications.published(generation, replaced);
-        effects.subscriptions.published();
+        effects.subscriptions?.published();
       },
       dropCandidate: ({ system }, { generation }) => {
         effectsOf(system).publications.superseded(generation);

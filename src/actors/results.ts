@@ -3,7 +3,6 @@ import { isTooDeep, maxDepth } from '../domain/depth.ts';
 import type { Failure } from '../domain/errors.ts';
 import { isJsonObject, isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { shapeFault } from './result-shapes.ts';
 import type { TaskStyle } from '../domain/task.ts';
 
 export type CheckedResult =
@@ -27,7 +26,7 @@ export function checkResult(method: string, server: string, result: JsonObject, 
     );
   }
   const complete = plain(result);
-  if (method !== 'tools/call') return checkOther(method, server, complete);
+  if (method !== 'tools/call') return { kind: 'complete', result: complete };
   const { content } = complete;
   if (content === undefined && complete['structuredContent'] !== undefined)
     return { kind: 'complete', result: { content: [], ...complete } };
@@ -36,15 +35,6 @@ export function checkResult(method: string, server: string, result: JsonObject, 
   return bad(
     'protocol_error',
     `Expected server "${server}" to return { content: [{ type, … }] }, got ${shapeOf(content)} as its content. This is a fault of the server.`,
-  );
-}
-
-function checkOther(method: string, server: string, result: JsonObject): CheckedResult {
-  const fault = shapeFault(method, result);
-  if (fault === undefined) return { kind: 'complete', result };
-  return bad(
-    'protocol_error',
-    `Expected server "${server}" to answer "${method}" with ${fault}, got a result without. This is a fault of the server.`,
   );
 }
 

@@ -1,7 +1,7 @@
 /**
  * The resources a thread wants to hear of, by server name (SPEC CN-5).
  *
- * Owns what is wanted; what is in force is the links' own knowledge. Receives: links that open, runtimes that are published.
+ * Loaded with the first subscription. Owns what is wanted; what is in force is the links' own knowledge. Receives: links that open, runtimes that are published.
  *
  * - U1 the connection the current runtime has for a server is the one that is asked; another of that name is asked no more.
  * - U2 what was established again is told as updated once: nobody knows what changed meanwhile.
@@ -56,12 +56,10 @@ export class Subscriptions {
     for (const server of this.#wanted.keys()) this.#settle(server);
   }
 
-  /** An update came: told unless the current runtime has another connection for that server. */
-  updated(connection: LiveConnection, uri: string): void {
-    const { server } = connection;
-    const current = this.#currentOf(server);
-    if (current !== undefined && current !== connection) return;
-    this.#ports.facts.tell({ type: 'resource.updated', server, uri });
+  /** Whether the updates of a connection are told: unless the current runtime has another one for that server. */
+  isHeard(connection: LiveConnection): boolean {
+    const current = this.#currentOf(connection.server);
+    return current === undefined || current === connection;
   }
 
   #settle(server: string): void {
@@ -89,7 +87,8 @@ export class Subscriptions {
       {
         onResult: () => {
           asked.delete(key);
-          if (method === 'resources/subscribe') this.updated(connection, uri);
+          if (method === 'resources/subscribe' && this.isHeard(connection))
+            facts.tell({ type: 'resource.updated', server: connection.server, uri });
         },
         onFailure: ({ failure }) => {
           asked.delete(key);
