@@ -2,7 +2,8 @@
  * Listens to the streams a thread is made with from its first moment, for what is loaded a little later to hear: of each
  * stream what it gave last, and its end.
  */
-import { defer, finalize, from, isObservable, Observable, ReplaySubject, Subscription, throwError } from 'rxjs';
+import { defer, finalize, from, isObservable, ReplaySubject, Subscription, throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Extension, WorldStateSection } from './api.ts';
 
 /** Makes a stream that holds others: they are left with it. */

@@ -212,9 +212,7 @@ describe('selected plugins', () => {
     environments.ready('box', { handle: 'one', launcher: noting });
     await watch.until(published(4));
     expect(serverOf(thread, 'docs').state).toBe('ready');
-    expect(read.toSorted()).toEqual(
-      roots.flatMap(({ path }) => [`${path}/.app.json`, `${path}/.mcp.json`]).toSorted(),
-    );
+    expect(read.toSorted()).toEqual(roots.flatMap(({ path }) => [`${path}/.app.json`, `${path}/.mcp.json`]).toSorted());
   });
 
   test('CA-5 CA-7 configured servers win over them, and the smaller order among them', async () => {

@@ -180,7 +180,7 @@ describe('the skills of a plugin', () => {
     const paths = Array.from({ length: 10_000 }, (_, index) => `/plugin/skills/s-${index}/SKILL.md`);
     const read: string[] = [];
     const launcher: Launcher = {
-      launch: localLauncher.launch,
+      launch: (request) => localLauncher.launch(request),
       readFile: (path) => {
         if (path.endsWith('/SKILL.md')) read.push(path);
         const name = /s-\d+/.exec(path)?.[0];

@@ -309,6 +309,7 @@ describe('an extension', () => {
       const thread = createThread(options);
       await thread.ready();
       await thread.close();
+      expect(thread.snapshot().state).toBe('closed');
     }
   });
 
@@ -327,7 +328,7 @@ describe('an extension', () => {
       { extensions: [{ id: 'a', worldState: [7] }] },
     ];
     for (const options of bad)
-      expect(() => Reflect.apply(createThread, undefined, [options])).toThrow(
+      expect(() => void Reflect.apply(createThread, undefined, [options])).toThrow(
         expect.objectContaining({ code: 'invalid_argument' }) as Error,
       );
   });
