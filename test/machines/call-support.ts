@@ -1,7 +1,7 @@
 /** One call with real questions, for the tests of calls. */
-import { fromPromise } from 'xstate';
+import { fromCallback, fromPromise } from 'xstate';
 import type { Question } from '../../src/domain/question.ts';
-import { callMachine, elicitationMachine } from '../../src/machines/index.ts';
+import { callMachine, elicitationMachine, taskMachine } from '../../src/machines/index.ts';
 import type { CallContext, CallInput } from '../../src/machines/index.ts';
 import { ada, callInput, HeldSlot, logged, question, SlotLog, start, startChild, withActors } from './support.ts';
 import type { Child } from './support.ts';
@@ -22,7 +22,10 @@ const questionSlots = new Set(['register', 'show', 'settle', 'reply']);
 export function call(more: Partial<CallInput> = {}, snapshot?: unknown): Called {
   const log = new SlotLog();
   const elicitation = withActors(logged(elicitationMachine, log), { decide: fromPromise(new HeldSlot<never>().start) });
-  const machine = withActors(logged(callMachine, log), { elicitation });
+  const silent = fromCallback(() => undefined);
+  const slots = { deadline: silent, watch: silent, look: silent, fetch: silent, deliver: silent };
+  const task = withActors(logged(taskMachine, log), slots);
+  const machine = withActors(logged(callMachine, log), { elicitation, task });
   const child = startChild(machine, {
     input: callInput(more),
     ...(snapshot === undefined ? {} : { snapshot }),

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { fromPromise } from 'xstate';
+import { fromCallback, fromPromise } from 'xstate';
 import type { AnyEventObject } from 'xstate';
 import { expect, test } from 'vitest';
 import { callShortcuts } from '../../src/machines/call-shortcuts.ts';
-import { callMachine, elicitationMachine } from '../../src/machines/index.ts';
+import { callMachine, elicitationMachine, taskMachine } from '../../src/machines/index.ts';
 import type { CallInput } from '../../src/machines/index.ts';
 import { withShortcuts } from '../../src/machines/shortcut.ts';
 import {
@@ -39,6 +39,9 @@ const questions = fc
     ),
   );
 
+const taskRecord = fc.constant({ taskId: 'task-1', status: 'working' });
+const taskEnd = fc.constant({ kind: 'result', result: { content: [] } });
+
 const event: fc.Arbitrary<AnyEventObject> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ type: 'call.completed', result: { content: [] } }) },
   fc.record({ type: fc.constant('call.failed'), outcome, failure: fc.constant(failure('connection_lost')) }),
@@ -55,6 +58,8 @@ const event: fc.Arbitrary<AnyEventObject> = fc.oneof(
   }),
   fc.record({ type: fc.constant('call.inputRequired'), questions, responses: fc.constant({}), at }),
   fc.record({ type: fc.constant('call.authorizationRequired'), questions, at }),
+  fc.record({ type: fc.constant('call.becameTask'), style: fc.constant('core' as const), record: taskRecord, at }),
+  fc.record({ type: fc.constant('xstate.done.actor.task'), output: taskEnd }),
 );
 
 const move: fc.Arbitrary<Move> = fc.oneof(
@@ -84,7 +89,10 @@ interface Runner extends Child<typeof callMachine> {
 function run(given: CallInput, shortcuts: boolean, snapshot?: unknown): Runner {
   const log = new SlotLog();
   const elicitation = withActors(logged(elicitationMachine, log), { decide: fromPromise(new HeldSlot<never>().start) });
-  const machine = withActors(logged(callMachine, log), { elicitation });
+  const silent = fromCallback(() => undefined);
+  const slots = { deadline: silent, watch: silent, look: silent, fetch: silent, deliver: silent };
+  const task = withActors(logged(taskMachine, log), slots);
+  const machine = withActors(logged(callMachine, log), { elicitation, task });
   const child = startChild(shortcuts ? withShortcuts(machine, callShortcuts) : machine, {
     input: given,
     systemId: 'call-1',
