@@ -53,7 +53,7 @@ export interface CallsPorts {
   authorizationRequired(record: CallRecord, data: unknown): Failure | undefined;
   /** Reads what a server says of the task it made of a call, and has it asked after. */
   becameTask(record: CallRecord, made: { readonly task: JsonObject; readonly style: TaskStyle }): void;
-  /** Puts it to a person that a failed result asks for a sign-in; false when it does not. */
+  /** Takes a failed result over, to read whether it asks for a sign-in; false when nobody reads them. */
   resultAsksToSignIn(record: CallRecord, result: JsonObject): boolean;
   /** Puts it to a person that a call needs them to sign in; false when nobody can. */
   wantsSignIn(record: CallRecord): boolean;

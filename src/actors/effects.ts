@@ -25,7 +25,6 @@ import type { VerdictCache } from './link-actor.ts';
 import { Publications } from './publications.ts';
 import { Questions } from './questions.ts';
 import type { CachedToolsPorts } from './known-tools.ts';
-import { asksToSignIn } from './result-sign-in.ts';
 import { ResultsCache } from './results-cache.ts';
 import type { SharedResults } from './results-cache.ts';
 import { Servers } from './servers.ts';
@@ -156,8 +155,13 @@ export function createEffects(options: EffectsOptions): Effects {
     becameTask: (record, made) => {
       void beginTask(effects, record, made);
     },
-    resultAsksToSignIn: (record, result) =>
-      signInFor !== undefined && asksToSignIn({ clock, facts, servers, questions, signInFor }, record, result),
+    resultAsksToSignIn: (record, result) => {
+      if (signInFor === undefined) return false;
+      void import('./result-sign-in.ts').then(({ readFailedResult }) =>
+        readFailedResult({ clock, facts, servers, calls, questions, signInFor }, record, result),
+      );
+      return true;
+    },
     wantsSignIn: (record) => effects.signIns?.wanted(record) ?? false,
     awaitsSignIn: (record, goOn) => effects.signIns?.awaits(record, goOn) ?? false,
     sessionLost: (connection) => {

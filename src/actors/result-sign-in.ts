@@ -8,6 +8,7 @@ import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ToolResult } from '../domain/tool.ts';
 import type { CallRecord } from './call-record.ts';
+import type { Calls } from './calls.ts';
 import type { Facts } from './facts.ts';
 import type { Questions } from './questions.ts';
 import type { Servers } from './servers.ts';
@@ -16,6 +17,7 @@ export interface ResultSignInPorts {
   readonly clock: Clock;
   readonly facts: Facts;
   readonly servers: Servers;
+  readonly calls: Pick<Calls, 'record'>;
   readonly questions: Pick<Questions, 'signIn' | 'whenSettled'>;
   readonly signInFor: SignInReader;
 }
@@ -23,8 +25,14 @@ export interface ResultSignInPorts {
 /** Calls somebody was asked to sign in for: their next result is what it is. */
 const asked = new WeakSet<CallRecord>();
 
-/** Takes a call over whose result asks for a sign-in; false for any other, which is its result then. */
-export function asksToSignIn(ports: ResultSignInPorts, record: CallRecord, result: JsonObject): boolean {
+/** Puts the sign-in a result asks for, or lets the call end with any other. */
+export function readFailedResult(ports: ResultSignInPorts, record: CallRecord, result: JsonObject): void {
+  // It may have ended meanwhile.
+  if (ports.calls.record(record.input.call) !== record || asksToSignIn(ports, record, result)) return;
+  record.ref?.send({ type: 'call.completed', result });
+}
+
+function asksToSignIn(ports: ResultSignInPorts, record: CallRecord, result: JsonObject): boolean {
   const { connection, input, ref } = record;
   const { server, generation } = input;
   const info = ports.servers.view(generation).routes.get(input.name)?.info;
