@@ -3,6 +3,7 @@ import type { AuthorizeOptions, AuthorizationOutcome } from './api.ts';
 import type { Effects } from './actors/effects.ts';
 import { isUsable } from './actors/servers.ts';
 import type { LiveConnection } from './actors/servers.ts';
+import { checkCallbackUrl, checkSignIn } from './check-sign-in.ts';
 import { abortReason } from './domain/abort-reason.ts';
 import { HoldfastError, toError } from './domain/errors.ts';
 import { plannedServer } from './step.ts';
@@ -11,7 +12,14 @@ import { plannedServer } from './step.ts';
 const maxSignIns = 2;
 
 /** Resolves when the server is signed in to and its next start has come to an end. */
-export async function authorizeServer(effects: Effects, name: string, options: AuthorizeOptions): Promise<void> {
+export async function authorizeServer(
+  effects: Effects,
+  name: string,
+  options: AuthorizeOptions,
+  whenReady: () => Promise<void>,
+): Promise<void> {
+  checkSignIn(name, options);
+  await whenReady();
   const { connection } = plannedServer(effects, effects.publications.current, name);
   if (connection === undefined)
     throw new HoldfastError(
@@ -36,6 +44,7 @@ export async function authorizeServer(effects: Effects, name: string, options: A
 
 /** Takes the url a browser was sent back to. @throws HoldfastError of a sign-in that did not work. */
 export async function finishAuthorization(effects: Effects, callbackUrl: string): Promise<AuthorizationOutcome> {
+  checkCallbackUrl(callbackUrl);
   const result = (await effects.signIns?.finish(callbackUrl)) ?? { kind: 'unknown' };
   switch (result.kind) {
     case 'failed':

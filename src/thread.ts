@@ -24,6 +24,7 @@ import type { SharedResults } from './actors/results-cache.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
 import { checkClock, checkLimits, checkPolicy, checkRoots, sandboxStateOf } from './check-arguments.ts';
+import { checkAuthorization } from './check-authorization.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { checkReplacement, checkWait } from './check-requests.ts';
 import { checkBesideServers, checkServers } from './check-servers.ts';
@@ -34,7 +35,6 @@ import { defaults } from './domain/config.ts';
 import type { Policy } from './domain/config.ts';
 import type { ElicitationAnswer, RespondOutcome } from './domain/elicitation.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
-import type { JsonObject } from './domain/json.ts';
 import type { OpenLink } from './domain/link.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import type { ToolCache } from './domain/tool-cache.ts';
@@ -105,6 +105,7 @@ class LiveThread extends CurrentRequester implements Thread {
     checkLimits(limits);
     checkBesideServers(options);
     checkExtensions(options);
+    checkAuthorization(options.authorization);
     if (options.roots !== undefined) checkRoots(options.roots);
     this.#policyBelow = shared.policy ?? {};
     const policy = { ...this.#policyBelow, ...options.policy };
@@ -284,9 +285,8 @@ class LiveThread extends CurrentRequester implements Thread {
   }
 
   async authorize(server: string, options: AuthorizeOptions = {}): Promise<void> {
-    await this.whenReady(options);
     const { authorizeServer } = await import('./sign-in.ts');
-    await authorizeServer(this.#effects, server, options);
+    await authorizeServer(this.#effects, server, options, () => this.whenReady(options));
   }
 
   async finishAuthorization(callbackUrl: string): Promise<AuthorizationOutcome> {
@@ -310,6 +310,7 @@ class LiveThread extends CurrentRequester implements Thread {
     if (!this.#isClosing) {
       this.#isClosing = true;
       this.#catalog?.stop();
+      void this.#world?.then((world) => world.stop());
       this.#effects.publications.close();
       this.#root.send({
         type: 'thread.close',
@@ -357,6 +358,7 @@ class LiveThread extends CurrentRequester implements Thread {
       const done = (): void => {
         this.#isClosing = true;
         this.#catalog?.stop();
+        void this.#world?.then((world) => world.stop());
         this.#effects.publications.close();
         facts.end();
         questions.shown.end();

@@ -46,7 +46,7 @@ export class SignIns {
   /** Takes a call over whose server wants a sign-in; false when nobody could sign in to it. */
   wanted(record: CallRecord): boolean {
     const { connection } = record;
-    if (connection?.authorizer === undefined) return false;
+    if (connection?.authorizer?.canSignIn !== true) return false;
     record.wasSent = false;
     void this.#forCall(record, connection);
     return true;

@@ -78,6 +78,8 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 /** Lets one server be used: knows its credentials, gets them, renews them. Outlives the links of its connection. */
 export interface Authorizer {
   readonly state: AuthState;
+  /** A person can help; else credentials come without one, or not at all. */
+  readonly canSignIn: boolean;
   /** It looks at the headers of every response. */
   readonly readsHeaders: boolean;
   /** Reads what is kept, once, and says what that comes to. */

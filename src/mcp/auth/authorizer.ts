@@ -52,6 +52,10 @@ class ServerAuthorizer implements Authorizer {
     return this.state;
   }
 
+  get canSignIn(): boolean {
+    return !this.#source.isSilent;
+  }
+
   get readsHeaders(): boolean {
     return this.#source.config.dpop === true;
   }

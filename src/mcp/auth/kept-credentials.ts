@@ -131,7 +131,8 @@ class KeptCredentials implements CredentialStore {
       await keyring.set(keyDigest(key), value);
       return true;
     } catch {
-      // Some keyrings take short values only.
+      // Some keyrings take short values only. What was there is not good any more.
+      await keyring.delete(keyDigest(key)).catch(() => undefined);
       return false;
     }
   }
