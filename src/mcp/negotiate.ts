@@ -32,10 +32,19 @@ export const legacyHorizonMs = 24 * 60 * 60 * 1_000;
 
 const legacy: Negotiated = { kind: 'legacy' };
 
-/** Reads a remembered verdict; undefined when there is none, or none that still counts. */
+/**
+ * Reads a remembered verdict; undefined when there is none, or none that still counts.
+ *
+ * A modern server says how long what it said of itself may be kept. One that says "not at all", which is the default of the
+ * SDK, is believed all the same: its era does not change, and it would cost every start a question (SPEC ER-1, RE-2).
+ */
 export function negotiatedFrom(verdict: EraVerdict | undefined, now: number): Negotiated | undefined {
   if (verdict === undefined) return undefined;
-  if (verdict.era === 'modern') return modernFrom(verdict.discover);
+  if (verdict.era === 'modern') {
+    const { ttlMs } = verdict.discover;
+    const isOld = typeof ttlMs === 'number' && ttlMs > 0 && now - verdict.at > ttlMs;
+    return isOld ? undefined : modernFrom(verdict.discover);
+  }
   return now - verdict.at <= legacyHorizonMs ? legacy : undefined;
 }
 
