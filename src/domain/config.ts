@@ -160,7 +160,7 @@ export interface ServerSettings {
   readonly approval?: ApprovalMode;
   /**
    * A server is asked for log messages of this level and worse. Default: what it chooses in the legacy era, `info` in the
-   * modern one, whose servers log nothing unasked.
+   * modern one, whose servers log nothing unasked. Another level is another connection.
    */
   readonly logLevel?: LogLevel;
   readonly tools?: ToolSettings;
