@@ -1,6 +1,8 @@
 /** Which errors of a socket say that nothing was sent, and which that nobody is there to send to. */
 import { isRecord } from '../../domain/json.ts';
-import { tunnelBroken } from './tunnel-pool.ts';
+
+/** The `code` of the error of a tunnel that was not made. */
+export const tunnelBroken = 'HOLDFAST_TUNNEL_BROKEN';
 
 /** Nobody answers at the address: there is no server any more, or none yet. */
 const nobodyCodes: ReadonlySet<unknown> = new Set([

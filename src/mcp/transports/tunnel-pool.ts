@@ -1,5 +1,6 @@
 /** Connections to a proxy, through which tunnels to https servers are made. */
 import { Pool } from 'undici';
+import { tunnelBroken } from './nobody-there.ts';
 
 /**
  * Makes a pool that reports a tunnel the proxy broke off as a failure.
@@ -20,6 +21,3 @@ export function makeTunnelPool(origin: URL, settings: object): Pool {
     },
   });
 }
-
-/** The `code` of the error of a tunnel that was not made. */
-export const tunnelBroken = 'HOLDFAST_TUNNEL_BROKEN';

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
 import { longestRetryAfterMs } from '../../../src/machines/connection.ts';
 import { SimulatedClock, serveHttp } from '../../../src/testing/index.ts';
+import { event, serveRaw } from '../../mcp/transports/raw-http.ts';
+import type { RawHttp } from '../../mcp/transports/raw-http.ts';
 import { plainHttp, reply } from './plain-http.ts';
 import { Watch, errorOf, eventually, serverOf, textOf, turns } from './support.ts';
 
@@ -194,4 +196,84 @@ test('CN-3 RT-7 a host whose name nobody knows is a failed server that is tried 
   });
   expect(error?.message).toContain('http://holdfast.invalid');
   expect(retryAt).toBeDefined();
+});
+
+test.each(['legacy', 'modern'] as const)(
+  'RT-8 RT-10 H6 a %s event stream that ends before its result leaves the call unknown, once, and the server ready',
+  async (era) => {
+    await using server = await serveHttp({ era, tools: ['destructive', 'echo'] });
+    await using thread = createThread({ servers: { a: server.config } });
+    const step = await thread.beginStep();
+    for (const how of ['end', 'break'] as const) {
+      server.cutStream({ how });
+      const error = await errorOf(step.callTool('mcp__a__destructive'));
+      expect(error).toMatchObject({ code: 'connection_lost', outcome: 'unknown', retryable: true });
+    }
+    expect(server.calls('destructive')).toBe(2);
+    expect(textOf(await step.callTool('mcp__a__echo', { text: 'still here' }))).toBe('still here');
+    expect(serverOf(thread, 'a').state).toBe('ready');
+  },
+);
+
+describe('a legacy SSE server', () => {
+  async function sse(port = 0): Promise<RawHttp> {
+    let stream: ServerResponse | undefined;
+    const results: Readonly<Record<string, object>> = {
+      initialize: {
+        protocolVersion: '2024-11-05',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'sse', version: '1' },
+      },
+      'tools/list': {
+        tools: [
+          { name: 'echo', inputSchema: { type: 'object' } },
+          { name: 'cut', inputSchema: { type: 'object' } },
+        ],
+      },
+      'tools/call': { content: [{ type: 'text', text: 'over SSE' }] },
+    };
+    return serveRaw(({ method, rpc }, response) => {
+      if (method === 'GET') {
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+        stream.write('event: endpoint\ndata: /messages\n\n');
+        return;
+      }
+      response.writeHead(202).end();
+      if (rpc['id'] === undefined) return;
+      if (JSON.stringify(rpc['params'] ?? {}).includes('"cut"')) stream?.destroy();
+      else stream?.write(event({ jsonrpc: '2.0', id: rpc['id'], result: results[String(rpc['method'])] ?? {} }));
+    }, port);
+  }
+
+  test('RT-7 RT-10 whose stream breaks leaves its calls unknown, and is connected to again', async () => {
+    const server = await sse();
+    try {
+      await using thread = createThread({ servers: { a: { url: server.url, transport: 'sse' } } });
+      const watch = new Watch(thread);
+      const step = await thread.beginStep();
+      expect(await errorOf(step.callTool('mcp__a__cut'))).toMatchObject({
+        code: 'connection_lost',
+        outcome: 'unknown',
+      });
+      await watch.untilServer('a', 'reconnecting');
+      expect(textOf(await step.callTool('mcp__a__echo'))).toBe('over SSE');
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('RT-7 that is started again on its port is connected to again, though nobody called', async () => {
+    const first = await sse();
+    await using thread = createThread({ servers: { a: { url: first.url, transport: 'sse' } } });
+    const watch = new Watch(thread);
+    const step = await thread.beginStep();
+    await first.close();
+    await watch.untilServer('a', 'reconnecting');
+    const second = await sse(first.port);
+    try {
+      expect(textOf(await step.callTool('mcp__a__echo'))).toBe('over SSE');
+    } finally {
+      await second.close();
+    }
+  });
 });
