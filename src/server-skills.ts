@@ -80,14 +80,9 @@ export class ServerSkills {
   }
 
   /** Loads one file of a skill. */
-  async read(
-    skill: ServerSkill,
-    file: string | undefined,
-    request: SendRequest,
-    options: RequestOptions,
-  ): Promise<SkillContent> {
+  async read(skill: ServerSkill, file: string, request: SendRequest, options: RequestOptions): Promise<SkillContent> {
     const main = await this.#main(skill, request, options);
-    if (file === undefined || file === 'SKILL.md') return contentOf(skill.info, 'SKILL.md', main);
+    if (file === 'SKILL.md') return contentOf(skill.info, 'SKILL.md', main);
     const uri = skillFileUri(skill.entry, file);
     if (uri === undefined) throw this.#mismatch(skill, file, 'expected a file the skill lists, got another');
     return contentOf(skill.info, file, await this.#fetch(skill, uri, file, request, options));

@@ -89,7 +89,10 @@ class PinnedStep extends ServerRequester implements Step {
   }
 
   end(): Promise<void> {
-    this.#ending ??= this.#parts.end();
+    if (this.#ending === undefined) {
+      this.#ending = this.#parts.end();
+      this.#parts.world.end();
+    }
     return this.#ending;
   }
 

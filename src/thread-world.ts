@@ -35,6 +35,7 @@ import type { ServerProjection } from './server-projection.ts';
 import { ServerSkills } from './server-skills.ts';
 import type { ServerSkill } from './server-skills.ts';
 import type { SendRequest } from './server-requests.ts';
+import { SkillReadings } from './skill-readings.ts';
 
 /** What a step is given. */
 export interface StepWorld {
@@ -43,6 +44,8 @@ export interface StepWorld {
   readonly skills: readonly SkillInfo[];
   /** Reads a skill over the requests of its step. */
   read(skill: unknown, options: unknown, request: SendRequest): Promise<SkillContent>;
+  /** Ends what is being read besides requests. */
+  end(): void;
 }
 
 /** What the world needs of its thread. */
@@ -68,7 +71,9 @@ export class World {
   readonly #ports: WorldPorts;
   readonly #states: WorldStates;
   readonly #serverSkills: ServerSkills;
+  readonly #readings: SkillReadings;
   readonly #waited = new WeakSet<object>();
+  readonly #over = new AbortController();
   readonly #told = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -77,6 +82,7 @@ export class World {
     const { facts, redactor, clock } = ports.effects;
     const warn = facts.warn.bind(facts);
     this.#states = new WorldStates({ redact: (state) => redactor.value(state), warn });
+    this.#readings = new SkillReadings(clock);
     this.#serverSkills = new ServerSkills({ now: () => clock.now(), warn });
   }
 
@@ -87,17 +93,22 @@ export class World {
     return world;
   }
 
+  /** Nothing is waited for or read any more. */
+  stop(): void {
+    this.#over.abort();
+    this.#readings.end();
+  }
+
   async #begin(generation: number, view: ToolView): Promise<StepWorld> {
     const { effects, projection } = this.#ports;
     const connections = connectionsOf(effects, generation);
     this.#serverSkills.keepOnly(new Set([...effects.servers.connections].map(({ id }) => id)));
-    const unread = projection.available.unread.filter((reading) => !this.#waited.has(reading));
-    for (const reading of unread) this.#waited.add(reading);
-    const waits = [
+    const news = [
       ...this.#serverSkills.refresh(connections.filter(isUsable), this.#ports.requester(generation)),
-      ...unread,
-    ];
-    if (waits.length > 0) await within(longestWaitMs, Promise.all(waits), effects.clock);
+      ...projection.available.unread,
+    ].filter((reading) => !this.#waited.has(reading));
+    for (const reading of news) this.#waited.add(reading);
+    if (news.length > 0) await within(longestWaitMs, Promise.all(news), effects.clock, this.#over.signal);
     return this.#compose(generation, view, connections);
   }
 
@@ -127,7 +138,12 @@ export class World {
       projection.parts.flatMap((part) => part.sections),
     );
     this.#ports.keep(step.state);
-    return { ...step, skills: infos, read: (skill, options, request) => this.#read(skills, skill, options, request) };
+    return {
+      ...step,
+      skills: infos,
+      read: (skill, options, request) => this.#read(skills, skill, options, request),
+      end: () => this.#readings.end(skills),
+    };
   }
 
   async #read(
@@ -142,21 +158,22 @@ export class World {
       const held = skills.find(
         (each) => each.kind === 'server' && each.skill.server === address.server && each.info.uri === address.uri,
       );
-      if (held !== undefined) return this.#readFound(held, file, request, options);
+      if (held !== undefined) return this.#readFound(skills, held, file, request, options);
       const skill = await this.#serverSkills.get(address.server, address.uri, request, options);
-      return this.#readFound({ kind: 'server', skill, info: skill.info }, file, request, options);
+      return this.#readFound(skills, { kind: 'server', skill, info: skill.info }, file, request, options);
     }
-    return this.#readFound(findSkill(skills, address), file, request, options);
+    return this.#readFound(skills, findSkill(skills, address), file, request, options);
   }
 
   async #readFound(
+    step: readonly StepSkill[],
     skill: StepSkill,
-    file: string | undefined,
+    file = 'SKILL.md',
     request: SendRequest,
     options: ReadSkillOptions,
   ): Promise<SkillContent> {
     const { info } = skill;
-    const content = await this.#contentOf(skill, file, request, options);
+    const content = await this.#contentOf(step, skill, file, request, options);
     for (const need of info.needs ?? needsOf(info.frontmatter).map((each) => ({ ...each, available: true }))) {
       if (need.available) continue;
       const where = need.command ?? need.url;
@@ -170,18 +187,20 @@ export class World {
   }
 
   async #contentOf(
+    step: readonly StepSkill[],
     skill: StepSkill,
-    file: string | undefined,
+    file: string,
     request: SendRequest,
     options: ReadSkillOptions,
   ): Promise<SkillContent> {
+    const what = `"${file}" of skill "${skill.info.id}"`;
     switch (skill.kind) {
       case 'server':
         return this.#serverSkills.read({ ...skill.skill, info: skill.info }, file, request, options);
       case 'placed':
-        return readPlacedFile(skill, file, options, this.#ports.effects.clock);
+        return this.#readings.run(step, what, options, (signal) => readPlacedFile(skill, file, signal));
       case 'extension':
-        return readExtensionSkill(skill.info, skill.text, file);
+        return this.#readings.run(step, what, options, () => readExtensionSkill(skill.info, skill.text, file));
     }
   }
 
@@ -257,17 +276,13 @@ function extensionSkills(parts: readonly ExtensionParts[], drop: (problem: strin
   );
 }
 
-async function readExtensionSkill(
-  skill: SkillInfo,
-  text: () => unknown,
-  file: string | undefined,
-): Promise<SkillContent> {
+async function readExtensionSkill(skill: SkillInfo, text: () => unknown, file: string): Promise<SkillContent> {
   const fault = (problem: string, cause?: unknown): HoldfastError =>
     new HoldfastError('invalid_result', `Skill "${skill.id}": ${problem}. It was not loaded.`, {
       outcome: 'failed',
       ...(cause === undefined ? {} : { cause }),
     });
-  if (file !== undefined && file !== 'SKILL.md') throw fault('expected "SKILL.md", its only file');
+  if (file !== 'SKILL.md') throw fault('expected "SKILL.md", its only file');
   let given: unknown;
   try {
     given = await text();
@@ -296,7 +311,7 @@ function readOptionsOf(given: unknown): ReadSkillOptions {
   const { file, timeoutMs, signal } = options;
   if (file !== undefined) checkName(file, 'the file of a skill');
   checkAbortSignal(signal);
-  if (timeoutMs !== undefined && typeof timeoutMs !== 'number') checkTimeout(Number.NaN);
+  if (timeoutMs !== undefined) checkTimeout(typeof timeoutMs === 'number' ? timeoutMs : Number.NaN);
   return {
     ...(file === undefined ? {} : { file }),
     ...(signal === undefined ? {} : { signal }),
@@ -304,14 +319,17 @@ function readOptionsOf(given: unknown): ReadSkillOptions {
   };
 }
 
-/** Resolves with the promise, or when the time is over. */
-function within(ms: number, promise: Promise<unknown>, clock: Clock): Promise<void> {
+/** Resolves with the promise, or when the time or everything is over. */
+function within(ms: number, promise: Promise<unknown>, clock: Clock, over: AbortSignal): Promise<void> {
+  if (over.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = clock.setTimeout(resolve, ms);
     const done = (): void => {
       clock.clearTimeout(timer);
+      over.removeEventListener('abort', done);
       resolve();
     };
+    const timer = clock.setTimeout(done, ms);
+    over.addEventListener('abort', done, { once: true });
     promise.then(done, done);
   });
 }

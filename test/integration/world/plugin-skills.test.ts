@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commandLauncher, createEnvironments, createThread, localLauncher } from '../../../src/index.ts';
-import type { Launcher, SelectedRoot, Thread } from '../../../src/index.ts';
+import type { Clock, Launcher, SelectedRoot, Thread } from '../../../src/index.ts';
 import { deferred, SimulatedClock } from '../../../src/testing/index.ts';
 import { errorOf, turns, Watch } from '../runtimes/support.ts';
 import { skillText } from './support.ts';
@@ -276,27 +276,65 @@ describe('the skills of a plugin', () => {
     expect(calls).toHaveLength(read);
   });
 
-  test('WS-2 a reading ends with its signal and its time, even where the place does not answer', async () => {
+  test('WS-2 H10 a reading ends with its signal, its time, its step and its thread, even where nobody answers', async () => {
     const clock = new SimulatedClock();
-    const root = plugin();
     let isHung = false;
     const launcher: Launcher = {
       ...localLauncher,
       readFile: (path, options) =>
         isHung ? new Promise(() => undefined) : (localLauncher.readFile?.(path, options) ?? Promise.resolve(undefined)),
     };
-    const environments = createEnvironments({ roots: [root] });
+    const environments = createEnvironments({ roots: [plugin()] });
     environments.ready('box', { handle: 'one', launcher });
-    await using thread = createThread({ environments, clock });
-    await using step = await thread.beginStep();
+    const skills = [{ name: 'slow', description: 'Never there.', text: () => new Promise<string>(() => undefined) }];
+    await using thread = createThread({ environments, clock, extensions: [{ id: 'acme', skills }] });
+    const step = await thread.beginStep();
     isHung = true;
     const stop = new AbortController();
-    const aborted = errorOf(step.readSkill('hammer', { signal: stop.signal }));
-    const late = errorOf(step.readSkill('hammer', { timeoutMs: 5 }));
-    await turns(2);
-    stop.abort();
-    clock.increment(5);
-    expect(await aborted).toMatchObject({ code: 'aborted' });
-    expect(await late).toMatchObject({ code: 'timeout' });
+    for (const name of ['hammer', 'slow']) {
+      const aborted = errorOf(step.readSkill(name, { signal: stop.signal }));
+      const late = errorOf(step.readSkill(name, { timeoutMs: 5 }));
+      await turns(2);
+      clock.increment(5);
+      expect(await late).toMatchObject({ code: 'timeout' });
+      stop.abort();
+      expect(await aborted).toMatchObject({ code: 'aborted' });
+      expect(await errorOf(step.readSkill(name, { signal: stop.signal }))).toMatchObject({ code: 'aborted' });
+    }
+    const ended = ['hammer', 'slow'].map((name) => errorOf(step.readSkill(name)));
+    const other = await thread.beginStep();
+    const closed = errorOf(other.readSkill('hammer'));
+    await step.end();
+    for (const error of await Promise.all(ended)) expect(error).toMatchObject({ code: 'aborted' });
+    await thread.close();
+    expect(await closed).toMatchObject({ code: 'aborted' });
+  });
+
+  test('H10 WS-2 a thread that closes while a step waits for skills leaves no timer behind', async () => {
+    const real = globalThis.setTimeout;
+    const timers = new Set<unknown>();
+    const clock: Clock = {
+      now: () => Date.now(),
+      setTimeout: (callback, ms) => {
+        const timer = real(callback, ms);
+        timers.add(timer);
+        return timer;
+      },
+      clearTimeout: (timer) => {
+        timers.delete(timer);
+        clearTimeout(timer as NodeJS.Timeout);
+      },
+    };
+    const launcher: Launcher = { ...localLauncher, findFiles: () => new Promise(() => undefined) };
+    const environments = createEnvironments({ roots: [plugin()] });
+    environments.ready('box', { handle: 'one', launcher });
+    const thread = createThread({ environments, clock });
+    await thread.ready();
+    const begun = errorOf(thread.beginStep());
+    await turns(20);
+    expect(timers.size).toBe(1);
+    await thread.close();
+    expect(timers.size).toBe(0);
+    expect(await begun).toMatchObject({ code: 'thread_closed' });
   });
 });

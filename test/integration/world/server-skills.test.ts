@@ -238,6 +238,21 @@ describe('skills of servers', () => {
     }
   });
 
+  test('WS-2 a server that never lists its skills delays one step by a second, and no other', async () => {
+    const clock = new SimulatedClock();
+    const peer = refunds();
+    peer.listing = 'hangs';
+    await using thread = createThread({ servers: { docs: peer.config }, clock });
+    await thread.ready();
+    const begun = thread.beginStep();
+    await eventually(() => peer.asked.length === 1);
+    clock.increment(1_000);
+    await using step = await begun;
+    await using next = await thread.beginStep();
+    expect([step.skills, next.skills]).toEqual([[], []]);
+    expect(peer.asked).toHaveLength(1);
+  });
+
   test('WS-2 skills of the same name hide none of each other, and are told', async () => {
     const one = refunds();
     const two = refunds();

@@ -16,7 +16,7 @@ export interface SkillsPeer {
   /** Resources by uri. */
   readonly files: Map<string, string | Uint8Array>;
   ttlMs: number | undefined;
-  listing: 'works' | 'fails';
+  listing: 'works' | 'fails' | 'hangs';
 }
 
 /** Makes one. */
@@ -47,8 +47,9 @@ export function skillsPeer(
       },
     );
     const params = z.looseObject({ uri: z.string().optional(), cursor: z.string().optional() });
-    server.server.setRequestHandler('skills/list', { params }, ({ cursor = '0' }) => {
+    server.server.setRequestHandler('skills/list', { params }, async ({ cursor = '0' }) => {
       peer.asked.push('skills/list');
+      if (peer.listing === 'hangs') await new Promise(() => undefined);
       if (peer.listing === 'fails') throw new ProtocolError(-32_603, 'The list is lost.');
       const from = Number(cursor);
       const next = from + pageSize;
