@@ -1,8 +1,15 @@
 /**
  * SPEC PE-5: the root entry's own code, minified and brotlied. Dependencies stay outside: users share them. So does what is
- * loaded on demand: the transports of the first server of each kind, the reader of the first plugin.
+ * loaded on demand by `import()`: the transports of the first server of each kind, sign-ins, tasks, skills, plugins.
  */
-const onDemand = ['*/http-routes.js', '*/stdio-routes.js', '*/plugin-config.js'];
+const keepOnDemandOutside = {
+  name: 'keep-on-demand-outside',
+  setup: (build) => {
+    build.onResolve({ filter: /.*/ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    );
+  },
+};
 
 export default [
   {
@@ -11,7 +18,7 @@ export default [
     limit: '60 kB',
     modifyEsbuildConfig: (config) => ({
       ...config,
-      external: onDemand,
+      plugins: [...(config.plugins ?? []), keepOnDemandOutside],
       packages: 'external',
       platform: 'node',
       format: 'esm',
