@@ -1,5 +1,5 @@
 /** Resources of one or all servers, each item checked. Loaded by the first who asks. */
-import type { ListAllOptions } from './api.ts';
+import type { ListAllOptions, ResourceClient, ServerRequests } from './api.ts';
 import { checkName } from './check-arguments.ts';
 import { checkWait } from './check-requests.ts';
 import { HoldfastError, toFailure } from './domain/errors.ts';
@@ -19,7 +19,7 @@ import type { Gathering } from './resource-requests.ts';
 import type { SendRequest } from './server-requests.ts';
 
 /** What can be listed of all servers, and what each item must have. */
-export const listings = {
+const listings = {
   resources: { method: 'resources/list', needs: ['uri', 'name'] },
   resourceTemplates: { method: 'resources/templates/list', needs: ['uriTemplate', 'name'] },
   prompts: { method: 'prompts/list', needs: ['name'] },
@@ -32,27 +32,38 @@ interface Items {
 }
 
 /** How long each server may take when all are asked. */
-export const listingTimeoutMs = 10_000;
+const listingTimeoutMs = 10_000;
+
+/** The part of a client that sends requests. */
+export type ResourceReads = Omit<ResourceClient, 'cacheKey' | 'has'>;
+
+/** Makes the requests of a client over those of its thread. */
+export function createReads(requests: ServerRequests, gathering: Gathering): ResourceReads {
+  return {
+    list: async (server, options) => readPage('resources', server, await requests.listResources(server, options)),
+    listTemplates: async (server, options) =>
+      readPage('resourceTemplates', server, await requests.listResourceTemplates(server, options)),
+    listAll: async (options) => listAll('resources', gathering, options),
+    listAllTemplates: async (options) => listAll('resourceTemplates', gathering, options),
+    read: async (server, uri, options) => readContents(await requests.readResource(server, uri, options)),
+  };
+}
 
 /** Reads one page, or all of one server. @throws HoldfastError `protocol_error` for an item that is none. */
-export function readPage<TKey extends keyof Items>(
-  key: TKey,
-  server: string,
-  result: JsonObject,
-): ResourcePage<Items[TKey]> {
+function readPage<TKey extends keyof Items>(key: TKey, server: string, result: JsonObject): ResourcePage<Items[TKey]> {
   const { nextCursor } = result;
   const items = parseItems(key, server, result[key]);
   return { items, ...(typeof nextCursor === 'string' ? { nextCursor } : {}) };
 }
 
 /** Names what was checked where the result arrived. */
-export function readContents(result: JsonObject): ResourceReadResult {
+function readContents(result: JsonObject): ResourceReadResult {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every result of resources/read is checked on arrival
   return result as ResourceReadResult;
 }
 
 /** Lists all of one kind, of the servers that are named or of all, each within its own time. */
-export async function listAll<TKey extends keyof Items>(
+async function listAll<TKey extends keyof Items>(
   key: TKey,
   gathering: Gathering,
   options: ListAllOptions = {},

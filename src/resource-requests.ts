@@ -1,5 +1,5 @@
 /** What a thread asks of servers outside its steps, and tells of them. What is rarely used is loaded by the first who does. */
-import type { ListOptions, ReadOptions, ReadyOptions, RequestOptions, ResourceClient } from './api.ts';
+import type { ReadOptions, ReadyOptions, RequestOptions, ResourceClient } from './api.ts';
 import type { Effects } from './actors/effects.ts';
 import { closedError } from './actors/publications.ts';
 import { checkName } from './check-arguments.ts';
@@ -9,6 +9,7 @@ import type { ThreadSnapshot } from './domain/snapshot.ts';
 import type { StatusOptions, ThreadStatus } from './domain/status.ts';
 import type { CallInput } from './machines/call-context.ts';
 import { runtimeId } from './machines/thread.ts';
+import type { ResourceReads } from './resource-client.ts';
 import { throughCache } from './remembered-results.ts';
 import { ServerRequester } from './server-requests.ts';
 import type { SendRequest } from './server-requests.ts';
@@ -21,11 +22,6 @@ export interface Gathering {
 }
 
 let threads = 0;
-
-/** What checks resources and lists those of all servers. */
-function reader() {
-  return import('./resource-client.ts');
-}
 
 /** The requests of a thread, which go to its current runtime and hold it while they run. */
 export abstract class CurrentRequester extends ServerRequester {
@@ -148,6 +144,12 @@ export abstract class CurrentRequester extends ServerRequester {
     return { effects: this.effects, together: (run, options) => this.together(run, options) };
   }
 
+  /** What checks resources and lists those of all servers. */
+  async #reads(): Promise<ResourceReads> {
+    const { createReads } = await import('./resource-client.ts');
+    return createReads(this, this.#gathering());
+  }
+
   #makeClient(): ResourceClient {
     threads += 1;
     // No two threads of a process have the same key, and a text keeps nothing alive.
@@ -158,14 +160,11 @@ export abstract class CurrentRequester extends ServerRequester {
         return `${prefix}.${String(publications.current)}`;
       },
       has: (server) => servers.resolve(publications.current, server)?.connection !== undefined,
-      list: async (server: string, options?: ListOptions) =>
-        (await reader()).readPage('resources', server, await this.listResources(server, options)),
-      listTemplates: async (server: string, options?: ListOptions) =>
-        (await reader()).readPage('resourceTemplates', server, await this.listResourceTemplates(server, options)),
-      listAll: async (options) => (await reader()).listAll('resources', this.#gathering(), options),
-      listAllTemplates: async (options) => (await reader()).listAll('resourceTemplates', this.#gathering(), options),
-      read: async (server, uri, options) =>
-        (await reader()).readContents(await this.readResource(server, uri, options)),
+      list: async (...given) => (await this.#reads()).list(...given),
+      listTemplates: async (...given) => (await this.#reads()).listTemplates(...given),
+      listAll: async (...given) => (await this.#reads()).listAll(...given),
+      listAllTemplates: async (...given) => (await this.#reads()).listAllTemplates(...given),
+      read: async (...given) => (await this.#reads()).read(...given),
     });
   }
 }

@@ -24,6 +24,7 @@ import { nameTools } from './mcp/names.ts';
 import { isModelVisible, isToolAllowed } from './mcp/tool-view.ts';
 import { listOf } from './resource-client.ts';
 import type { Gathering } from './resource-requests.ts';
+import { countsOf, latencyOf } from './status-numbers.ts';
 import type { SendRequest } from './server-requests.ts';
 
 /** @throws HoldfastError `invalid_argument` for options that are none, or a server there is not. */
@@ -78,14 +79,14 @@ function statusOfServer(
   const stats = connection?.stats ?? new ConnectionStats();
   const link = connection?.link;
   const tools = connection === undefined ? [] : toolsOf(gathering, connection, snapshot.generation);
-  const latency = stats.latency();
+  const latency = latencyOf(stats);
   const subscriptions = [...(link?.subscribed ?? [])];
   return {
     ...entry,
     ...(link === undefined ? {} : { capabilities: Object.keys(link.info.capabilities).toSorted() }),
-    counts: stats.counts(link?.stats),
+    counts: countsOf(stats, link?.stats),
     ...(latency === undefined ? {} : { latency }),
-    tools: countsOf(tools, connection),
+    tools: toolCountsOf(tools, connection),
     ...(subscriptions.length === 0 ? {} : { subscriptions }),
     ...(detail === 'summary' ? {} : { toolList: tools }),
     ...(detail === 'full' && link?.info.instructions !== undefined ? { instructions: link.info.instructions } : {}),
@@ -141,7 +142,7 @@ function whyMissing(tool: ListedTool, settings: ToolSettings | undefined): Missi
     : { reason: 'notAllowed', message: '"tools.allow" of its server does not name it. Add it to show the tool.' };
 }
 
-function countsOf(tools: readonly ToolStatus[], connection: LiveConnection | undefined): ToolCounts {
+function toolCountsOf(tools: readonly ToolStatus[], connection: LiveConnection | undefined): ToolCounts {
   const missing = (...reasons: readonly MissingTool['reason'][]): number =>
     tools.filter((tool) => tool.missing !== undefined && reasons.includes(tool.missing.reason)).length;
   return {

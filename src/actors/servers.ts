@@ -250,7 +250,8 @@ export class Servers {
 
   /** A question was put for a server of a runtime. */
   noteQuestion(generation: number, server: string): void {
-    this.resolve(generation, server)?.connection?.stats.noteQuestion();
+    const stats = this.resolve(generation, server)?.connection?.stats;
+    if (stats !== undefined) stats.questions += 1;
   }
 
   #beginsFromCache({ state, cached }: LiveConnection): boolean {
