@@ -84,3 +84,18 @@ test('CN-5 a level that is none is refused before anything starts', async () => 
   expect(error.code).toBe('config_invalid');
   expect(error.issues).toMatchObject([{ path: '/a/logLevel' }]);
 });
+
+test('CN-5 RT-5 a runtime that wants another level has a connection of its own, and steps of before keep theirs', async () => {
+  await using peer = await startPeer('http', { era: 'modern', tools: ['log'] });
+  await using thread = createThread({ servers: { a: { ...peer.config, logLevel: 'error' } } });
+  const watch = new Watch(thread);
+  await using old = await thread.beginStep();
+  await thread.replaceRuntime({ servers: { a: { ...peer.config, logLevel: 'debug' } } });
+  await using next = await thread.beginStep();
+  await old.callTool('mcp__a__log', { level: 'debug', data: 'old' });
+  await next.callTool('mcp__a__log', { level: 'debug', data: 'next' });
+  await watch.until(({ type }) => type === 'server.logged');
+  await turns(5);
+
+  expect(watch.of('server.logged')).toMatchObject([{ level: 'debug', data: 'next' }]);
+});
