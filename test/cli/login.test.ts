@@ -29,6 +29,9 @@ interface Running {
   errors(): string;
   /** Resolves with the first url that is shown. */
   readonly url: Promise<string>;
+  /** Resolves once this was shown. */
+  shows(text: string): Promise<void>;
+  type(line: string): void;
   interrupt(): void;
 }
 
@@ -46,7 +49,7 @@ function start(...args: readonly string[]): Running {
   });
   streams.errors.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const input = new PassThrough();
-  input.end();
+  if (args[0] !== '--config') input.end();
   const code = runProgram(args, {
     input,
     ...streams,
@@ -60,7 +63,18 @@ function start(...args: readonly string[]): Running {
     },
     openStdout: () => streams.output,
   });
-  return { code, url, output: () => output, errors: () => errors, interrupt: () => interrupt() };
+  const shows = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (output.includes(text)) resolve();
+        else streams.output.once('data', () => setImmediate(look));
+      };
+      look();
+    });
+  const type = (line: string): void => {
+    input.write(`${line}\n`);
+  };
+  return { code, url, shows, type, output: () => output, errors: () => errors, interrupt: () => interrupt() };
 }
 
 interface Scene extends AsyncDisposable {
@@ -68,11 +82,14 @@ interface Scene extends AsyncDisposable {
   readonly authorizationServer: AuthorizationServer;
 }
 
-async function scene(): Promise<Scene> {
+async function scene({ isRequired = true } = {}): Promise<Scene> {
   const authorizationServer = await AuthorizationServer.start();
   const server = await GuardedServer.start({ script: { tools: ['echo'] }, authorizationServer });
   const file = join(directory, 'holdfast.json');
-  const servers = { notes: { url: server.url, required: true }, local: { command: 'a-command-that-is-not-there' } };
+  const servers = {
+    notes: { url: server.url, required: isRequired },
+    local: { command: 'a-command-that-is-not-there' },
+  };
   await writeFile(file, JSON.stringify({ mcpServers: servers }));
   return {
     file,
@@ -145,6 +162,18 @@ describe('login and logout', () => {
     login.interrupt();
     expect(await login.code).toBe(130);
     await expect(fetch(redirect)).rejects.toBeInstanceOf(TypeError);
+  });
+
+  test('CL-1 AU-3 signs in from the shell, beside its prompt', async () => {
+    await using it = await scene({ isRequired: false });
+    const shell = start('--config', it.file);
+    shell.type('login notes');
+    await browse(await shell.url);
+    await shell.shows('Signed in to notes.');
+    shell.type('tools notes');
+    await shell.shows('echo');
+    shell.type('quit');
+    expect(await shell.code).toBe(0);
   });
 
   test.each(['login', 'logout'])(

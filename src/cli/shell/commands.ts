@@ -9,6 +9,7 @@ import { exitCodes, UsageError } from '../usage-error.ts';
 import { completeCall, completeFile } from './candidates.ts';
 import { type ForegroundCall, startCall } from './foreground-call.ts';
 import { describeOutcome, type Questions } from './questions.ts';
+import { describeError } from './render-end.ts';
 
 /** The shell as commands see it. */
 export interface ShellContext {
@@ -95,6 +96,15 @@ export const commands: ReadonlyMap<string, ShellCommand> = new Map<string, Shell
     },
   ],
   ['restart', { usage: 'restart <server>', help: 'Starts a server anew.', run: restart, complete: serverNames }],
+  [
+    'login',
+    {
+      usage: 'login <server>',
+      help: 'Signs in to a server: asks you to open a url, and goes on when your browser is back.',
+      run: login,
+      complete: serverNames,
+    },
+  ],
   ['quit', { usage: 'quit', help: 'Closes everything and leaves.', run: (_, context) => context.leave(exitCodes.ok) }],
 ]);
 
@@ -221,6 +231,15 @@ async function replace(rest: string, context: ShellContext): Promise<void> {
     publication.status === 'superseded'
       ? `A newer replacement took over; generation ${publication.generation} is current.`
       : `Generation ${generation} is current, from ${config.files.map(plain).join(', ')}${replaced === undefined ? '' : `; it took over from ${replaced}${goesOn ? ', whose calls go on' : ''}`}.`,
+  );
+}
+
+/** Goes on beside the prompt: the question it puts is answered there, or by the browser. */
+function login(server: string, context: ShellContext): void {
+  if (server === '') throw new UsageError('Expected the name of a server. "status" lists them.');
+  context.thread.authorize(server, { anew: true }).then(
+    () => context.say(context.terminal.paint('green', `Signed in to ${plain(server)}.`)),
+    (error: unknown) => context.say(describeError(error, context.terminal)),
   );
 }
 

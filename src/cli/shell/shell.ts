@@ -299,9 +299,10 @@ class Shell implements ShellContext {
       if (this.#announced.has(elicitation.token)) return;
       this.#announced.add(elicitation.token);
       if (this.terminal.isInteractive && this.#call?.concerns(elicitation) === true) return;
-      this.say(
-        `${formatQuestion(elicitation, index + 1, this.terminal)}\n${this.terminal.paint('dim', `Type "answer ${index + 1}".`)}`,
-      );
+      // What is opened in a browser can be opened from here.
+      const url = elicitation.url === undefined ? '' : `\n${plain(elicitation.url)}`;
+      const hint = this.terminal.paint('dim', `Type "answer ${index + 1}".`);
+      this.say(`${formatQuestion(elicitation, index + 1, this.terminal)}${url}\n${hint}`);
     });
     const open = new Set(this.questions.open.map((elicitation) => elicitation.token));
     for (const token of this.#announced) if (!open.has(token)) this.#announced.delete(token);
