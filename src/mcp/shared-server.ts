@@ -7,12 +7,12 @@
  * - S2 A listing that began before the newest change is not handed out for it.
  * - S3 The conversations of threads that say nothing are closed while they do.
  */
+import type { Authorizer } from '../domain/authorization.ts';
 import type { Failure } from '../domain/errors.ts';
 import { frozenCopy } from '../domain/frozen.ts';
 import type { EraVerdict, Inventory, Link, LinkHandlers, LinkInfo, OpenLinkOptions } from '../domain/link.ts';
 import { AttachedLink } from './attached-link.ts';
 import type { Shared } from './attached-link.ts';
-import { httpStatusOf } from './errors.ts';
 import { openLink } from './open-link.ts';
 import type { Warn } from './warnings.ts';
 
@@ -25,18 +25,17 @@ export interface SharedStart {
 /** Starts a server for the one who asks. `onOver` is called when nobody new can be attached any more. */
 export async function startSharedServer(options: OpenLinkOptions, onOver: () => void): Promise<SharedStart> {
   const relay = new Relay(options.handlers);
-  const { authorizer, ...rest } = options;
-  let link: Link;
-  try {
-    link = await openLink({ ...rest, handlers: relay.handlers });
-  } catch (error) {
-    if (authorizer === undefined || !isRefused(error)) throw error;
-    return { link: await openLink(options), server: undefined };
-  }
+  const { authorizer } = options;
+  const link = await openLink({
+    ...options,
+    handlers: relay.handlers,
+    ...(authorizer === undefined ? {} : { authorizer: relay.withoutCredentials(authorizer) }),
+  });
   const verdict = relay.verdict ?? options.verdict;
   const { era, transport } = link.info;
+  const isOpenToAll = authorizer === undefined || authorizer.state === 'unknown';
   const isShared = era === 'modern' && transport === 'http' && link.inventory.failure === undefined;
-  if (!isShared || verdict === undefined) return { link, server: undefined };
+  if (!isShared || !isOpenToAll || verdict === undefined) return { link, server: undefined };
   const server = new SharedServer({ link, verdict, relay, onOver });
   return { link: server.attach(options), server };
 }
@@ -205,6 +204,27 @@ class Relay {
     this.#shared = handlers;
   }
 
+  /** Who signs in for the start, until it is shared: what is for all is asked without anybody's credentials. */
+  withoutCredentials(owner: Authorizer): Authorizer {
+    return {
+      get state() {
+        return owner.state;
+      },
+      canSignIn: owner.canSignIn,
+      readsHeaders: owner.readsHeaders,
+      load: () => owner.load(),
+      authorize: (next) => {
+        const signed = owner.authorize(next);
+        return (url, init) => (this.#shared === undefined ? signed : next)(url, init);
+      },
+      signIn: (request) => owner.signIn(request),
+      finish: (callbackUrl) => owner.finish(callbackUrl),
+      close: () => {
+        owner.close();
+      },
+    };
+  }
+
   forgetWarnings(): void {
     this.#warnings.length = 0;
   }
@@ -233,10 +253,4 @@ const maxWarnings = 64;
 /** One copy for all threads, which nobody can change. */
 function kept(inventory: Inventory): Inventory {
   return { ...inventory, tools: frozenCopy(inventory.tools) };
-}
-
-/** The server wants a credential. */
-function isRefused(error: unknown): boolean {
-  const status = httpStatusOf(error);
-  return status === 401 || status === 403;
 }

@@ -211,3 +211,20 @@ describe('what is never shared', () => {
     expect(server.sessions).toHaveLength(2);
   });
 });
+
+test.each(['legacy', 'modern'] as const)(
+  'AU-3 CN-6 a %s call that meets a wall still leads to a sign-in',
+  async (era) => {
+    await using server = await serveHttp({ era, tools: ['echo'] });
+    await using host = createHost();
+    const threads = [await ready(host, server.config), await ready(host, server.config)];
+    for (const [index, thread] of threads.entries()) {
+      const path = `/metadata-${String(index)}`;
+      const challenge = `Bearer resource_metadata="http://127.0.0.1:${String(server.port)}${path}"`;
+      server.setStatus(401, { rpcMethod: 'tools/call', headers: { 'www-authenticate': challenge } });
+      const error = await errorOf((await thread.beginStep()).callTool('mcp__a__echo'));
+      expect(error.outcome).toBe('not-sent');
+      expect(server.requests.map((request) => request.path)).toContain(path);
+    }
+  },
+);
