@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
-import { createThread } from '../../../src/index.ts';
+import { createHost, createThread } from '../../../src/index.ts';
 import { rawServer, serveHttp } from '../../../src/testing/index.ts';
 import { Watch, errorOf, eventually, peerKinds, startPeer, turns } from '../runtimes/support.ts';
 
@@ -146,4 +146,51 @@ test('CN-5 RE-1 subscribes to resources of server-everything, which tells of the
   await step.callTool('mcp__everything__toggle-subscriber-updates', {});
   expect(await watch.until(({ type }) => type === 'resource.updated')).toMatchObject({ uri: first });
   await thread.unsubscribeResource('everything', first);
+});
+
+test('CN-5 a stream to a modern server over HTTP that breaks is opened again, with its resources, and they are told once', async () => {
+  await using peer = await serveHttp({ era: 'modern', tools: ['echo'] });
+  await using thread = createThread({ servers: { a: peer.config } });
+  const watch = new Watch(thread);
+  await thread.subscribeResource('a', uri);
+  peer.dropConnections();
+  await watch.until(() => updatesOf(watch).length === 1);
+  await peer.updateResource(uri);
+  await watch.until(() => updatesOf(watch).length === 2);
+  const listens = peer.requests.filter(({ rpcMethods }) => rpcMethods.includes('subscriptions/listen'));
+  expect(JSON.stringify(listens.at(-1)?.body)).toContain(`"resourceSubscriptions":["${uri}"]`);
+});
+
+test('CN-5 H10 nothing of a subscription is left when its thread is closed', async () => {
+  await using peer = await serveHttp({ era: 'modern', tools: ['echo'] });
+  const thread = createThread({ servers: { a: peer.config } });
+  await thread.subscribeResource('a', uri);
+  await thread.close();
+  const before = peer.requests.length;
+  await peer.updateResource(uri);
+  await turns(10);
+  expect(peer.requests.length).toBe(before);
+  expect((await errorOf(thread.subscribeResource('a', uri))).code).toBe('thread_closed');
+});
+
+test('CN-5 CN-6 H8 threads that share a modern server over HTTP have subscriptions of their own', async () => {
+  await using peer = await serveHttp({ era: 'modern', tools: ['echo'] });
+  await using host = createHost();
+  const [one, other] = [1, 2].map(() => host.createThread({ servers: { a: peer.config } }));
+  if (one === undefined || other === undefined) expect.fail('Expected two threads.');
+  const watches = [new Watch(one), new Watch(other)] as const;
+  await one.subscribeResource('a', 'test://both');
+  await other.subscribeResource('a', 'test://both');
+  await other.subscribeResource('a', 'test://other');
+  await one.unsubscribeResource('a', 'test://both');
+  await peer.updateResource('test://both');
+  await peer.updateResource('test://other');
+  await watches[1].until(() => updatesOf(watches[1]).length === 2);
+  await turns(10);
+  expect(updatesOf(watches[1])).toEqual(['a test://both', 'a test://other']);
+  expect(updatesOf(watches[0])).toEqual([]);
+  await peer.addTool('more');
+  await Promise.all(watches.map((watch) => watch.until(({ type }) => type === 'tools.changed')));
+  await turns(10);
+  expect(watches.map((watch) => watch.of('tools.changed').length)).toEqual([1, 1]);
 });
