@@ -86,6 +86,7 @@ describe('what works', () => {
         ...stdioServerConfig({ tools: ['echo', 'fail', 'env'], extraTools: [hidden] }),
         tools: { allow: ['echo', 'fail', 'ehco', 'secretive'], deny: ['fail'] },
       },
+      partly: stdioServerConfig({ tools: ['echo'], listing: { fails: true } }),
       broken: stdioServerConfig({ tools: ['echo'], extraTools: [{ name: 'bad', inputSchema: deepSchema(300) }] }),
     });
     const { code, output } = await runIn(['doctor'], { directory });
@@ -93,6 +94,7 @@ describe('what works', () => {
     expect(output).toMatch(/✓ filtered .* 1 tool · 3 not shown/);
     expect(output).toContain('→ It has no "ehco", named in "tools": correct the name.');
     expect(output).toMatch(/not shown: fail \(in "deny"\), env \(not in "allow"\), secretive \(not for the model/);
+    expect(output).toMatch(/✗ partly .*listing is not to be had.*\n\s+→ The server itself runs: look at its log/);
     expect(output).toMatch(/✗ broken .*1 tool cannot be used.*\n\s+! bad: /);
   });
 });

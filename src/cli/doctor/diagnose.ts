@@ -76,7 +76,9 @@ function upCheck(
       : (problem ??
         (dropped === 0 ? 'It works in part.' : `It works, but ${countOf(dropped)} cannot be used: tell its author.`)),
     hints: [
-      ...(server.state === 'ready' ? strangersOf(config, status) : []),
+      ...(server.state === 'ready'
+        ? strangersOf(config, status)
+        : ['The server itself runs: look at its log, or tell its author.']),
       ...(trial.tookMs > startTimeoutMs / 2
         ? [`It took ${trial.tookMs} ms to start, of at most ${startTimeoutMs}. Raise "startTimeoutMs".`]
         : []),
