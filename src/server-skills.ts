@@ -16,7 +16,7 @@ import type { JsonObject } from './domain/json.ts';
 import type { Link } from './domain/link.ts';
 import type { SkillContent, SkillInfo } from './domain/skill.ts';
 import { followPages } from './mcp/listing.ts';
-import { checkSkillContent, offersSkills, readSkillEntry, skillFileUri, skillFiles } from './mcp/skills.ts';
+import { checkSkillContent, readSkillEntry, skillFileUri, skillFiles } from './mcp/skills.ts';
 import type { SkillBytes, SkillEntry } from './mcp/skills.ts';
 import type { SendRequest } from './server-requests.ts';
 
@@ -59,11 +59,11 @@ export class ServerSkills {
     return this.#listings.get(id)?.skills ?? [];
   }
 
-  /** Lists what is not listed, or no longer counts. Gives the promises worth a wait: of what was never listed on its link. */
+  /** Lists what is not listed, or no longer counts, of connections that offer skills. Gives the promises worth a wait: of what was never listed on its link. */
   refresh(connections: readonly LiveConnection[], request: SendRequest): readonly Promise<void>[] {
     return connections.flatMap((connection) => {
       const { link, id } = connection;
-      if (link === undefined || !offersSkills(link.info.capabilities)) return [];
+      if (link === undefined) return [];
       const known = this.#listings.get(id);
       const isNew = known?.link !== link || known.staleAt === 0;
       if (!isNew && known.staleAt > this.#ports.now()) return [];

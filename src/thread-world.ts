@@ -29,6 +29,7 @@ import { HoldfastError, messageOf } from './domain/errors.ts';
 import { isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
+import { offersSkills } from './mcp/skills.ts';
 import type { ToolView } from './mcp/tool-view.ts';
 import { readPlacedFile } from './placed-skills.ts';
 import type { ServerProjection } from './server-projection.ts';
@@ -70,45 +71,47 @@ const longestWaitMs = 1_000;
 export class World {
   readonly #ports: WorldPorts;
   readonly #states: WorldStates;
-  readonly #serverSkills: ServerSkills;
-  readonly #readings: SkillReadings;
-  readonly #waited = new WeakSet<object>();
-  readonly #over = new AbortController();
+  // Made when there is a use for them: most threads have none (PE-4).
+  #serverSkills: ServerSkills | undefined;
+  #readings: SkillReadings | undefined;
+  #waited: WeakSet<object> | undefined;
+  /** Ends what is waited for; `undefined` once all is over. */
+  #waits: Set<() => void> | undefined = new Set();
   readonly #told = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ports: WorldPorts) {
     this.#ports = ports;
-    const { facts, redactor, clock } = ports.effects;
-    const warn = facts.warn.bind(facts);
-    this.#states = new WorldStates({ redact: (state) => redactor.value(state), warn });
-    this.#readings = new SkillReadings(clock);
-    this.#serverSkills = new ServerSkills({ now: () => clock.now(), warn });
+    const { facts, redactor } = ports.effects;
+    this.#states = new WorldStates({ redact: (state) => redactor.value(state), warn: facts.warn.bind(facts) });
   }
 
   /** What a step that has begun is given. Steps get theirs in the order they ask. */
   begin(generation: number, view: ToolView): Promise<StepWorld> {
     const world = this.#turn.then(() => this.#begin(generation, view));
-    this.#turn = world.catch(() => undefined);
+    this.#turn = world.then(nothing, nothing);
     return world;
   }
 
   /** Nothing is waited for or read any more. */
   stop(): void {
-    this.#over.abort();
-    this.#readings.end();
+    const waits = this.#waits ?? [];
+    this.#waits = undefined;
+    for (const end of waits) end();
+    this.#readings?.end();
   }
 
   async #begin(generation: number, view: ToolView): Promise<StepWorld> {
     const { effects, projection } = this.#ports;
     const connections = connectionsOf(effects, generation);
-    this.#serverSkills.keepOnly(new Set([...effects.servers.connections].map(({ id }) => id)));
-    const news = [
-      ...this.#serverSkills.refresh(connections.filter(isUsable), this.#ports.requester(generation)),
-      ...projection.available.unread,
-    ].filter((reading) => !this.#waited.has(reading));
-    for (const reading of news) this.#waited.add(reading);
-    if (news.length > 0) await within(longestWaitMs, Promise.all(news), effects.clock, this.#over.signal);
+    const offering = connections.filter((each) => isUsable(each) && offersSkills(each.link?.info.capabilities ?? {}));
+    if (offering.length > 0) this.#serverSkills ??= this.#makeServerSkills();
+    this.#serverSkills?.keepOnly(new Set([...effects.servers.connections].map(({ id }) => id)));
+    const listings = this.#serverSkills?.refresh(offering, this.#ports.requester(generation)) ?? [];
+    const waited = (this.#waited ??= new WeakSet());
+    const news = [...listings, ...projection.available.unread].filter((reading) => !waited.has(reading));
+    for (const reading of news) waited.add(reading);
+    if (news.length > 0) await within(longestWaitMs, Promise.all(news), effects.clock, this.#waits);
     return this.#compose(generation, view, connections);
   }
 
@@ -119,13 +122,16 @@ export class World {
     const skills = [
       ...placedSkills(available.extras),
       ...extensionSkills(projection.parts, (problem) => this.#tellOnce('skill_dropped', problem)),
-      ...connections.flatMap((connection) =>
-        this.#serverSkills.of(connection).map((skill) => ({ kind: 'server', skill, info: skill.info }) as const),
-      ),
+      ...connections
+        .flatMap((connection) => this.#serverSkills?.of(connection) ?? [])
+        .map((skill) => ({ kind: 'server', skill, info: skill.info }) as const),
     ].map((skill): StepSkill => ({ ...skill, info: withNeeds(skill.info, configs) }));
     const infos = Object.freeze(skills.map(({ info }) => info));
     for (const [name, ids] of sharedNames(infos))
-      this.#tellOnce('skill_name_shared', `Several skills are named "${name}": ${ids.join(', ')}. Name them by id.`);
+      this.#tellOnce(
+        'skill_name_shared',
+        `Several skills are named "${name}": ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' and more' : ''}. Name them by id.`,
+      );
     const servers = worldServers(effects, generation);
     const step = this.#states.next(
       {
@@ -142,7 +148,7 @@ export class World {
       ...step,
       skills: infos,
       read: (skill, options, request) => this.#read(skills, skill, options, request),
-      end: () => this.#readings.end(skills),
+      end: () => this.#readings?.end(skills),
     };
   }
 
@@ -159,6 +165,7 @@ export class World {
         (each) => each.kind === 'server' && each.skill.server === address.server && each.info.uri === address.uri,
       );
       if (held !== undefined) return this.#readFound(skills, held, file, request, options);
+      this.#serverSkills ??= this.#makeServerSkills();
       const skill = await this.#serverSkills.get(address.server, address.uri, request, options);
       return this.#readFound(skills, { kind: 'server', skill, info: skill.info }, file, request, options);
     }
@@ -196,12 +203,23 @@ export class World {
     const what = `"${file}" of skill "${skill.info.id}"`;
     switch (skill.kind) {
       case 'server':
+        this.#serverSkills ??= this.#makeServerSkills();
         return this.#serverSkills.read({ ...skill.skill, info: skill.info }, file, request, options);
       case 'placed':
-        return this.#readings.run(step, what, options, (signal) => readPlacedFile(skill, file, signal));
+        return this.#reading().run(step, what, options, (signal) => readPlacedFile(skill, file, signal));
       case 'extension':
-        return this.#readings.run(step, what, options, () => readExtensionSkill(skill.info, skill.text, file));
+        return this.#reading().run(step, what, options, () => readExtensionSkill(skill.info, skill.text, file));
     }
+  }
+
+  #makeServerSkills(): ServerSkills {
+    const { facts, clock } = this.#ports.effects;
+    return new ServerSkills({ now: () => clock.now(), warn: facts.warn.bind(facts) });
+  }
+
+  #reading(): SkillReadings {
+    this.#readings ??= new SkillReadings(this.#ports.effects.clock);
+    return this.#readings;
   }
 
   #tellOnce(code: string, message: string, key = message): void {
@@ -210,6 +228,10 @@ export class World {
     this.#told.add(once);
     this.#ports.effects.facts.warn(code, message);
   }
+}
+
+function nothing(): void {
+  // The step itself hears of it.
 }
 
 /** A thread tells at most so many different things once. */
@@ -320,16 +342,21 @@ function readOptionsOf(given: unknown): ReadSkillOptions {
 }
 
 /** Resolves with the promise, or when the time or everything is over. */
-function within(ms: number, promise: Promise<unknown>, clock: Clock, over: AbortSignal): Promise<void> {
-  if (over.aborted) return Promise.resolve();
+function within(
+  ms: number,
+  promise: Promise<unknown>,
+  clock: Clock,
+  waits: Set<() => void> | undefined,
+): Promise<void> {
+  if (waits === undefined) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       clock.clearTimeout(timer);
-      over.removeEventListener('abort', done);
+      waits.delete(done);
       resolve();
     };
     const timer = clock.setTimeout(done, ms);
-    over.addEventListener('abort', done, { once: true });
+    waits.add(done);
     promise.then(done, done);
   });
 }
