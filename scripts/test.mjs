@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { runGates, staticGates } from './gates.mjs';
 import { ensureInstalled } from './install.mjs';
 import { runInstalled } from './process.mjs';
+import { ensureSystemPrograms } from './system-programs.mjs';
 
 /** What failed besides single tests. */
 const broken = [];
@@ -92,6 +93,7 @@ function finish({ passed, failed, skipped }) {
 }
 
 if (await ensureInstalled()) {
+  await ensureSystemPrograms();
   const gates = ['build', 'typecheck', ...(process.env.CI === 'true' ? [...staticGates, 'examples'] : [])];
   broken.push(...(await runGates(gates)));
   const args = process.argv.slice(2);

@@ -171,6 +171,6 @@ export const plainTools = {
   },
 } as const satisfies Readonly<Record<string, ScriptedTool>>;
 
-function parseLevel(text: string): LoggingLevel {
-  return logLevels.find((level) => level === text) ?? 'info';
+function parseLevel(given: string): LoggingLevel {
+  return logLevels.find((level) => level === given) ?? 'info';
 }
