@@ -10,9 +10,6 @@ import type { Clock, ReadSkillOptions } from './api.ts';
 import type { Effects } from './actors/effects.ts';
 import { isUsable } from './actors/servers.ts';
 import type { LiveConnection } from './actors/servers.ts';
-import type { PlacedExtras } from './catalog/contributions.ts';
-import type { ExtensionParts } from './catalog/extensions.ts';
-import { skillOf } from './catalog/skill-file.ts';
 import { findSkill, needsOf, sharedNames, withNeeds } from './catalog/skill-list.ts';
 import {
   environmentsSection,
@@ -21,22 +18,20 @@ import {
   skillsSection,
   toolsSection,
 } from './catalog/world-sections.ts';
-import type { WorldPlugin, WorldServer } from './catalog/world-sections.ts';
 import { WorldStates } from './catalog/world-state.ts';
-import { checkAbortSignal, checkName, checkOptions, checkTimeout } from './check-arguments.ts';
-import type { ServerConfig } from './domain/config.ts';
-import { HoldfastError, messageOf } from './domain/errors.ts';
-import { isRecord, shown } from './domain/json.ts';
+import { addressOf, readOptionsOf } from './check-skill-reading.ts';
 import type { JsonObject } from './domain/json.ts';
-import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
+import type { SkillContent, SkillInfo } from './domain/skill.ts';
 import { offersSkills } from './mcp/skills.ts';
 import type { ToolView } from './mcp/tool-view.ts';
 import { readPlacedFile } from './placed-skills.ts';
 import type { ServerProjection } from './server-projection.ts';
-import { ServerSkills } from './server-skills.ts';
-import type { ServerSkill } from './server-skills.ts';
 import type { SendRequest } from './server-requests.ts';
+import { ServerSkills } from './server-skills.ts';
 import { SkillReadings } from './skill-readings.ts';
+import { extensionSkills, placedSkills, pluginOf, readExtensionSkill } from './step-skills.ts';
+import type { StepSkill } from './step-skills.ts';
+import { configsOf, connectionsOf, worldServers } from './world-servers.ts';
 
 /** What a step is given. */
 export interface StepWorld {
@@ -58,13 +53,6 @@ export interface WorldPorts {
   /** Keeps the state for snapshots. */
   keep(state: JsonObject): void;
 }
-
-/** A skill of a step, and how it is read. */
-type StepSkill = { readonly info: SkillInfo } & (
-  | { readonly kind: 'server'; readonly skill: ServerSkill }
-  | { readonly kind: 'placed'; readonly extras: PlacedExtras; readonly directory: string }
-  | { readonly kind: 'extension'; readonly text: () => unknown }
-);
 
 const longestWaitMs = 1_000;
 
@@ -236,110 +224,6 @@ function nothing(): void {
 
 /** A thread tells at most so many different things once. */
 const maxTold = 1_024;
-
-function connectionsOf({ servers }: Effects, generation: number): readonly LiveConnection[] {
-  const planned = [...(servers.planOf(generation)?.servers.values() ?? [])];
-  return planned.flatMap(({ connection }) => connection ?? []);
-}
-
-function configsOf({ servers }: Effects, generation: number): ReadonlyMap<string, ServerConfig> {
-  const planned = [...(servers.planOf(generation)?.servers.values() ?? [])];
-  return new Map(planned.map(({ server, config }) => [server, config]));
-}
-
-function worldServers({ servers }: Effects, generation: number): readonly WorldServer[] {
-  const plan = servers.planOf(generation);
-  return [...(plan?.servers.values() ?? [])].flatMap(({ server, provenance, connection }): WorldServer[] => {
-    if (connection === undefined) return [];
-    const { link, state } = connection;
-    const isThere = isUsable(connection) && link !== undefined;
-    const title = link?.info.serverInfo?.title;
-    return [
-      {
-        name: server,
-        state,
-        provenance,
-        ...(isThere && title !== undefined ? { title } : {}),
-        ...(isThere && link.info.instructions !== undefined ? { instructions: link.info.instructions } : {}),
-      },
-    ];
-  });
-}
-
-function pluginOf({ root, connectors }: PlacedExtras): WorldPlugin {
-  return { ...root.plugin, environment: root.environment, connectors };
-}
-
-function placedSkills(extras: readonly PlacedExtras[]): readonly StepSkill[] {
-  return extras.flatMap((each) =>
-    each.skills.map(({ info, directory }) => ({ kind: 'placed', info, directory, extras: each }) as const),
-  );
-}
-
-function extensionSkills(parts: readonly ExtensionParts[], drop: (problem: string) => void): readonly StepSkill[] {
-  return parts.flatMap(({ extension = 'host', skills }) =>
-    skills.flatMap(({ name, description, text }): StepSkill[] => {
-      const said = skillOf({ name, description });
-      if (said.kind === 'invalid') {
-        drop(`Extension "${extension}": ${said.problem}. The skill is left out.`);
-        return [];
-      }
-      const info: SkillInfo = Object.freeze({
-        id: `extension:${extension}/${name}`,
-        name,
-        description,
-        origin: Object.freeze({ kind: 'extension', extension } as const),
-        frontmatter: said.frontmatter,
-        integrity: 'none',
-        files: [],
-      });
-      return [{ kind: 'extension', info, text: () => (typeof text === 'function' ? text() : text) }];
-    }),
-  );
-}
-
-async function readExtensionSkill(skill: SkillInfo, text: () => unknown, file: string): Promise<SkillContent> {
-  const fault = (problem: string, cause?: unknown): HoldfastError =>
-    new HoldfastError('invalid_result', `Skill "${skill.id}": ${problem}. It was not loaded.`, {
-      outcome: 'failed',
-      ...(cause === undefined ? {} : { cause }),
-    });
-  if (file !== 'SKILL.md') throw fault('expected "SKILL.md", its only file');
-  let given: unknown;
-  try {
-    given = await text();
-  } catch (error) {
-    throw fault(`its extension threw (${messageOf(error)})`, error);
-  }
-  if (typeof given !== 'string') throw fault(`expected text, got ${shown(given)}`);
-  return { skill, file: 'SKILL.md', mimeType: 'text/markdown', text: given };
-}
-
-function addressOf(wanted: unknown): string | SkillAddress {
-  if (!isRecord(wanted)) {
-    checkName(wanted, 'the id or name of a skill');
-    return wanted;
-  }
-  const { server, uri } = wanted;
-  checkName(server, 'the server of a skill');
-  checkName(uri, 'the uri of a skill');
-  return { server, uri };
-}
-
-function readOptionsOf(given: unknown): ReadSkillOptions {
-  const options: unknown = given ?? {};
-  checkOptions(options, 'readSkill');
-  if (!isRecord(options)) return {};
-  const { file, timeoutMs, signal } = options;
-  if (file !== undefined) checkName(file, 'the file of a skill');
-  checkAbortSignal(signal);
-  if (timeoutMs !== undefined) checkTimeout(typeof timeoutMs === 'number' ? timeoutMs : Number.NaN);
-  return {
-    ...(file === undefined ? {} : { file }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),
-  };
-}
 
 /** Resolves with the promise, or when the time or everything is over. */
 function within(
