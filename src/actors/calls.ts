@@ -236,12 +236,13 @@ export class Calls {
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
     const { clock } = this.#ports;
-    // A request that is sent again without a pause is still in the same stretch of time.
-    const elapsed = context.runningSince === null ? 0 : clock.now() - context.runningSince;
-    record.timer = clock.setTimeout(
-      () => self.send({ type: 'call.timedOut', at: clock.now() }),
-      Math.max(0, context.remainingMs - elapsed),
-    );
+    record.timer = clock.setTimeout(() => self.send({ type: 'call.timedOut', at: clock.now() }), this.#leftMs(context));
+  }
+
+  /** A request that is sent again without a pause is still in the same stretch of time. */
+  #leftMs({ runningSince, remainingMs }: CallContext): number {
+    const elapsed = runningSince === null ? 0 : this.#ports.clock.now() - runningSince;
+    return Math.max(0, remainingMs - elapsed);
   }
 
   armPauseLimit(context: CallContext, self: CallSender): void {
@@ -398,7 +399,7 @@ export class Calls {
   #sendWhenReady(record: CallRecord, context: CallContext, connection: LiveConnection): void {
     record.withdraw = whenUsable(connection, {
       clock: this.#ports.clock,
-      limitMs: Math.min(reconnectLimitMs, Math.max(0, context.remainingMs)),
+      limitMs: Math.min(reconnectLimitMs, Math.max(0, this.#leftMs(context) - unavailableFirstMs)),
       usable: (link) => {
         record.withdraw = undefined;
         this.#send(record, context, connection, link);
@@ -436,6 +437,9 @@ export class Calls {
     facts.tell({ type: 'call.ended', ...callFacts(input), outcome, ...more });
   }
 }
+
+/** A call whose server is not there says so, rather than that its time is over: it gives up the wait that much before. */
+const unavailableFirstMs = 5;
 
 /** JSON-RPC error code URLElicitationRequired. */
 const urlElicitationRequired = -32042;
