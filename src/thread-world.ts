@@ -107,13 +107,22 @@ export class World {
     const { effects, projection } = this.#ports;
     const { available } = projection;
     const configs = configsOf(effects, generation);
-    const skills = [
+    const found = [
       ...placedSkills(available.extras),
       ...extensionSkills(projection.parts, (problem) => this.#tellOnce('skill_dropped', problem)),
       ...connections
         .flatMap((connection) => this.#serverSkills?.of(connection) ?? [])
         .map((skill) => ({ kind: 'server', skill, info: skill.info }) as const),
     ].map((skill): StepSkill => ({ ...skill, info: withNeeds(skill.info, configs) }));
+    const seen = new Set<string>();
+    const skills = found.filter(({ info: { id } }) => {
+      if (!seen.has(id)) {
+        seen.add(id);
+        return true;
+      }
+      this.#tellOnce('skill_dropped', `Expected skills of different ids, got "${id}" again. The first is kept.`);
+      return false;
+    });
     const infos = Object.freeze(skills.map(({ info }) => info));
     for (const [name, ids] of sharedNames(infos))
       this.#tellOnce(

@@ -173,6 +173,17 @@ describe('an extension', () => {
     expect(thread.snapshot().generation).toBe(4);
   });
 
+  test('WS-2 two skills of one id are told, and the first is kept', async () => {
+    const skill = (text: string): ExtensionSkill => ({ name: 'greet', description: 'Says hello.', text });
+    await using thread = createThread({ extensions: [{ id: 'acme', skills: [skill('one'), skill('two')] }] });
+    const watch = new Watch(thread);
+    await using step = await thread.beginStep();
+    await using _ = await thread.beginStep();
+    expect(step.skills).toHaveLength(1);
+    expect(await step.readSkill('greet')).toMatchObject({ text: 'one' });
+    expect(watch.of('warning')).toMatchObject([{ code: 'skill_dropped' }]);
+  });
+
   test('CA-5 of two extensions the later one wins a name', async () => {
     await using one = scriptedServer({ tools: ['echo'] });
     await using two = scriptedServer({ tools: ['park'] });
