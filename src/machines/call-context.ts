@@ -115,6 +115,7 @@ export type CallEvent =
     }
   | BecameTaskEvent
   | { readonly type: 'xstate.done.actor.task'; readonly output: TaskEnd }
+  | { readonly type: `xstate.done.actor.elc_${string}`; readonly output: Settlement }
   | { readonly type: 'call.authorizationRequired'; readonly questions: readonly Question[]; readonly at: number }
   | { readonly type: 'call.resend'; readonly outcome: Exclude<CallOutcome, 'completed'>; readonly failure: Failure }
   | { readonly type: 'call.asked'; readonly question: Question; readonly at: number }
@@ -123,6 +124,11 @@ export type CallEvent =
   | { readonly type: 'call.timedOut'; readonly at: number }
   | { readonly type: 'call.pauseEnded'; readonly at: number }
   | QuestionSettledEvent;
+
+/** How the question ended whose actor is done; a task is no question. */
+export function settledBy({ output }: { readonly output: Settlement | TaskEnd }): Settlement {
+  return 'token' in output ? output : { token: '', outcome: 'cancelled', at: 0 };
+}
 
 /** The context of a new call. */
 export function contextOf(input: CallInput, runningSince: number | null = null): CallContext {

@@ -3,7 +3,7 @@ import { assign, setup } from 'xstate';
 import type { Json } from '../domain/json.ts';
 import type { Question, Settlement } from '../domain/question.ts';
 import type { TaskEnd, TaskRecord } from '../domain/task.ts';
-import { filled, maxRounds, questionsOf, roundOf, taskOf } from './call-context.ts';
+import { filled, maxRounds, questionsOf, roundOf, settledBy, taskOf } from './call-context.ts';
 import type { CallContext, CallEnding, CallEvent, CallInput, CallOutput, Round } from './call-context.ts';
 import { broken } from './call-endings.ts';
 import { elicitationMachine } from './elicitation.ts';
@@ -117,8 +117,9 @@ export const callWords = callSetup.extend({
       if (event.type === 'call.becameTask') enqueue.spawnChild('task', { id: 'task', input: taskOf(context, event) });
     }),
     dropQuestion: callSetup.enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'question.settled') return;
-      const { settlement } = event;
+      const isDone = event.type !== 'question.settled' && 'output' in event;
+      if (event.type !== 'question.settled' && !isDone) return;
+      const settlement = isDone ? settledBy(event) : event.settlement;
       const { token } = settlement;
       enqueue.stopChild(token);
       if (context.task !== null) enqueue.sendTo('task', { type: 'task.answered', settlement });

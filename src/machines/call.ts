@@ -10,7 +10,7 @@
  */
 import { stopChild } from 'xstate';
 import type { ActorRefFrom } from 'xstate';
-import { contextOf } from './call-context.ts';
+import { contextOf, settledBy } from './call-context.ts';
 import {
   aborted,
   endOfQuestions,
@@ -74,9 +74,9 @@ export const callMachine = callWords.createMachine({
       description: 'Not sent: a person is asked whether it may run.',
       entry: ['noteActor', 'putQuestions'],
       on: {
-        'question.settled': [
+        'xstate.done.actor.*': [
           {
-            guard: { type: 'isAccepted', params: ({ event }) => event.settlement },
+            guard: { type: 'isAccepted', params: ({ event }) => settledBy(event) },
             target: 'queued',
             actions: 'dropQuestion',
           },
@@ -84,7 +84,7 @@ export const callMachine = callWords.createMachine({
             target: 'settled',
             actions: [
               'dropQuestion',
-              { type: 'end', params: ({ context, event }) => notApproved(context, event.settlement) },
+              { type: 'end', params: ({ context, event }) => notApproved(context, settledBy(event)) },
             ],
           },
         ],
@@ -221,28 +221,28 @@ export const callMachine = callWords.createMachine({
       exit: ['disarmTimeLimit', 'resumeTurn'],
       on: {
         'call.pauseEnded': { actions: { type: 'cancelQuestions', params: pauseTooLong } },
-        'question.settled': [
+        'xstate.done.actor.*': [
           {
-            guard: { type: 'endsRound', params: ({ event }) => event.settlement },
+            guard: { type: 'endsRound', params: ({ event }) => settledBy(event) },
             target: 'settled',
             actions: [
               'dropQuestion',
-              { type: 'end', params: ({ context, event }) => refused(context, event.settlement) },
+              { type: 'end', params: ({ context, event }) => refused(context, settledBy(event)) },
             ],
           },
           {
-            guard: { type: 'isLast', params: ({ event }) => event.settlement },
+            guard: { type: 'isLast', params: ({ event }) => settledBy(event) },
             target: 'onWire',
             actions: [
-              { type: 'fillRound', params: ({ event }) => event.settlement },
+              { type: 'fillRound', params: ({ event }) => settledBy(event) },
               'dropQuestion',
-              { type: 'startClock', params: ({ event }) => ({ at: event.settlement.at }) },
+              { type: 'startClock', params: ({ event }) => ({ at: settledBy(event).at }) },
               'announceResumed',
             ],
           },
           {
-            guard: { type: 'isKnown', params: ({ event }) => event.settlement },
-            actions: [{ type: 'fillRound', params: ({ event }) => event.settlement }, 'dropQuestion'],
+            guard: { type: 'isKnown', params: ({ event }) => settledBy(event) },
+            actions: [{ type: 'fillRound', params: ({ event }) => settledBy(event) }, 'dropQuestion'],
           },
         ],
       },

@@ -59,6 +59,7 @@ export const elicitationMachine = setup({
   types: {
     context: {} as ElicitationContext,
     input: {} as Question,
+    output: {} as Settlement,
     events: {} as ElicitationEvent,
   },
   actors: {
@@ -101,6 +102,7 @@ export const elicitationMachine = setup({
     ],
   },
   context: ({ input }) => ({ ...input, settlement: null }),
+  output: ({ context }) => settlementOf(context),
   initial: 'deciding',
   entry: 'register',
   on: {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { maxRounds } from '../../src/machines/index.ts';
 import { abort, approval, call, inputRequired, sampling, signIn } from './call-support.ts';
 import type { Called } from './call-support.ts';
@@ -119,6 +119,18 @@ describe('approval', () => {
       failure: { code: 'not_approved', outcome: 'not-sent' },
     });
     expect(called.slots()).not.toContain('sendRequest');
+  });
+
+  test('H5 a question that ends its call is done before it: nothing is sent to a call that has ended', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const waiting = call({ admitted: false, approval: approval('elc_p') });
+    waiting.decline('elc_p');
+    const asking = call();
+    asking.actor.send(inputRequired([sampling('elc_s')]));
+    asking.decline('elc_s');
+    expect([waiting, asking].map(({ actor }) => actor.getSnapshot().status)).toEqual(['done', 'done']);
+    expect(warn.mock.calls).toEqual([]);
+    warn.mockRestore();
   });
 
   test('RT-8 EL-8 aborted while it waits for approval, its question is settled and it was not sent', () => {
