@@ -243,7 +243,7 @@ describe('the skills of a plugin', () => {
       await turns(1);
       names = await skillNames(thread);
     }
-    expect(names).toEqual(['hammer', 'hammer']);
+    expect(names).toEqual(['hammer']);
   });
 
   test('WS-2 CA-7 what could not be read is read again when the environment is back, a plugin without skills is not', async () => {
