@@ -1,6 +1,7 @@
 /** Signs in to servers of the current runtime: what `thread.authorize` and `thread.finishAuthorization` do (SPEC AU-3). */
 import type { AuthorizeOptions, AuthorizationOutcome } from './api.ts';
 import type { Effects } from './actors/effects.ts';
+import { closedError } from './actors/publications.ts';
 import { isUsable } from './actors/servers.ts';
 import type { LiveConnection } from './actors/servers.ts';
 import { checkCallbackUrl, checkSignIn } from './check-sign-in.ts';
@@ -27,13 +28,17 @@ export async function authorizeServer(
       `Expected server "${name}" to be on, and it is not. Turn it on first.`,
     );
   const { signal, ...request } = options;
-  if (signal?.aborted === true) throw new HoldfastError('aborted', `The sign-in was aborted: ${abortReason(signal)}.`);
+  if (signal?.aborted === true) throw aborted(signal);
   // Whether it can be signed in to is known once its first link was begun.
   await whenSettled(connection, signal);
   const signIns = effects.signIns;
   if (signIns === undefined || connection.authorizer === undefined) throw notToBeSignedIn(name);
   for (let signedIn = 1; ; signedIn += 1) {
-    await signIns.authorize(connection, request, signal);
+    await signIns.authorize(connection, request, signal).catch((error: unknown) => {
+      // Who ended it says why.
+      if (signal?.aborted === true) throw aborted(signal);
+      throw effects.publications.isClosed ? closedError() : error;
+    });
     await whenSettled(connection, signal);
     if (isUsable(connection)) return;
     // Once in, a server may say that it wants more scopes, or that somebody else signs in now.
@@ -67,12 +72,7 @@ function whenSettled(connection: LiveConnection, signal: AbortSignal | undefined
     };
     const onAbort = (): void => {
       end();
-      reject(
-        new HoldfastError(
-          'aborted',
-          `The sign-in was aborted${signal === undefined ? '' : `: ${abortReason(signal)}`}.`,
-        ),
-      );
+      if (signal !== undefined) reject(aborted(signal));
     };
     const end = (): void => {
       connection.waiters.delete(check);
@@ -82,6 +82,10 @@ function whenSettled(connection: LiveConnection, signal: AbortSignal | undefined
     signal?.addEventListener('abort', onAbort, { once: true });
     check();
   });
+}
+
+function aborted(signal: AbortSignal): HoldfastError {
+  return new HoldfastError('aborted', `The sign-in was aborted: ${abortReason(signal)}.`);
 }
 
 function notToBeSignedIn(name: string): HoldfastError {

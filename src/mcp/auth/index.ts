@@ -1,4 +1,3 @@
 /** What signs in to servers, as the actors load it: with the first server that has a url. */
 export { createAuthorizer } from './authorizer.ts';
-export type { AuthorizerOptions } from './authorizer.ts';
 export { createKeptCredentials } from './kept-credentials.ts';

@@ -116,10 +116,21 @@ describe('a sign-in somebody asks for', () => {
     const { url = '', token } = await nextQuestion(it.thread);
     const settled = eventOf(it, 'elicitation.settled');
     await it.thread.close();
-    expect(await rejected).toMatchObject({ code: 'auth_required' });
+    expect(await rejected).toMatchObject({ code: 'thread_closed' });
     expect(await settled).toMatchObject({ token, outcome: 'cancelled' });
     await expect(fetch(new URL(url).searchParams.get('redirect_uri') ?? '')).rejects.toBeInstanceOf(TypeError);
   });
+});
+
+test('AU-3 ends with aborted, and takes its question away, when its caller aborts it', async () => {
+  await using it = await scene();
+  await it.thread.ready();
+  const controller = new AbortController();
+  const signedIn = failureOf(it.thread.authorize('notes', { signal: controller.signal }));
+  await nextQuestion(it.thread);
+  controller.abort('enough');
+  expect(await signedIn).toMatchObject({ code: 'aborted' });
+  expect(it.thread.snapshot().elicitations).toEqual([]);
 });
 
 describe('a call that needs a sign-in', () => {
