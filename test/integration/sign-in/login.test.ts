@@ -197,6 +197,38 @@ describe('a call that needs a sign-in', () => {
     expect(await call).toMatchObject(text('hello'));
   });
 
+  test('AU-3 RT-7 that finds its server waiting for a sign-in asks for it, and goes on over the next connection', async () => {
+    await using it = await scene();
+    await it.thread.ready();
+    await signIn(it);
+    await using step = await it.thread.beginStep();
+    it.server.barred.add(it.server.presented.at(-1)?.split(' ')[1] ?? '');
+    it.authorizationServer.intercept = (request, response) => {
+      if (request.url !== '/token') return false;
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+      return true;
+    };
+    await it.thread.restartServer('notes');
+    expect(it.thread.snapshot().servers[0]).toMatchObject({ state: 'authRequired', auth: 'reauthenticate' });
+    it.authorizationServer.intercept = undefined;
+    const call = callEcho(step);
+    const question = await nextQuestion(it.thread);
+    expect(question.attribution).toBe('call');
+    await browse(question.url ?? '');
+    expect(await call).toMatchObject(text('hello'));
+    expect(it.thread.snapshot().servers[0]).toMatchObject({ state: 'ready', auth: 'oauth' });
+  });
+
+  test('AU-3 RT-2 asks for reads outside of a step as well', async () => {
+    await using it = await scene({ guard: { isOpen: (method) => method !== 'tools/list' } });
+    await it.thread.ready();
+    expect(it.thread.snapshot().servers[0]?.state).toBe('authRequired');
+    const listing = it.thread.listTools('notes');
+    const question = await nextQuestion(it.thread);
+    await browse(question.url ?? '');
+    expect(await listing).toMatchObject({ tools: [{ name: 'echo' }] });
+  });
+
   test('AU-3 shares one sign-in with other calls, each with a question of its own', async () => {
     await using it = await scene({ guard: { isOpen: openButCalls }, thread: {} });
     await using one = await it.thread.beginStep();
