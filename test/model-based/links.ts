@@ -5,7 +5,7 @@ import { setup } from 'xstate';
 import { SimulatedClock, scriptedToolNames } from '../../src/testing/index.ts';
 import { GatedServer } from './gated-server.ts';
 import type { Driver } from './paths.ts';
-import { expectSound, WatchedThread } from './watched-thread.ts';
+import { expectSound, WatchedThread, turn } from './watched-thread.ts';
 import type { Observe } from './watched-thread.ts';
 
 export const linksModel = setup({}).createMachine({
@@ -75,6 +75,8 @@ export function linksDriver(observe: Observe): Driver {
       'operator.restarts': async () => {
         if (!isReady) {
           restart();
+          // What was being opened is let go of before the next is.
+          for (let turns = 0; turns < 5; turns++) await turn();
           return;
         }
         const from = watch.facts.length;
