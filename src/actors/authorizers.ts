@@ -1,13 +1,12 @@
 /** Who signs in to the servers of one thread: made with the first link of a server that is reached over HTTP. */
 import type { Clock } from '../api.ts';
 import type { AuthorizationOptions, Authorizer } from '../domain/authorization.ts';
-import type { ServerConfig } from '../domain/config.ts';
 import type { Redactor } from '../domain/redact.ts';
-import type { AuthState } from '../domain/snapshot.ts';
 import type { Facts } from './facts.ts';
+import { hasOwnCredential } from './auth-state.ts';
 import type { Effects } from './effects.ts';
 import type { LiveConnection } from './servers.ts';
-import type { SignIns } from './sign-ins.ts';
+import { SignIns } from './sign-ins.ts';
 
 export interface AuthorizersPorts {
   readonly clock: Clock;
@@ -42,9 +41,8 @@ export async function authorizerOf(
 }
 
 /** The sign-ins of a thread. */
-export async function signInsOf(effects: Effects): Promise<SignIns> {
+export function signInsOf(effects: Effects): SignIns {
   const { clock, servers, calls, redactor } = effects;
-  const { SignIns } = await import('./sign-ins.ts');
   return new SignIns({
     clock,
     servers,
@@ -55,22 +53,4 @@ export async function signInsOf(effects: Effects): Promise<SignIns> {
     },
     redact: (failure) => redactor.value(failure),
   });
-}
-
-/** How a server is authorized, for the snapshot (SPEC AU-3). */
-export function authStateOf({ config, state, authorizer }: LiveConnection): AuthState {
-  if (!('url' in config)) return 'unsupported';
-  if (hasOwnCredential(config)) return 'bearerToken';
-  if (state === 'authRequired' && authorizer?.state !== 'reauthenticate') return 'notLoggedIn';
-  return authorizer?.state ?? 'unknown';
-}
-
-/** A credential of the configuration itself: nobody signs in. */
-function hasOwnCredential(config: ServerConfig): boolean {
-  if (!('url' in config)) return false;
-  const { bearerTokenVariable, headers, headersFrom } = config;
-  return (
-    bearerTokenVariable !== undefined ||
-    Object.keys({ ...headers, ...headersFrom }).some((name) => name.toLowerCase() === 'authorization')
-  );
 }

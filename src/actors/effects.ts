@@ -15,7 +15,6 @@ import type { Redactor } from '../domain/redact.ts';
 import { isHarmlessVariable } from '../domain/secrets.ts';
 import type { RespondOutcome } from '../domain/elicitation.ts';
 import { Approvals } from './approvals.ts';
-import { authorizerOf, signInsOf } from './authorizers.ts';
 import { Calls } from './calls.ts';
 import type { Authority } from './decide.ts';
 import { variablesOf } from './identity.ts';
@@ -185,8 +184,11 @@ export function createEffects(options: EffectsOptions): Effects {
     publications,
     signIns: undefined,
     authorizerOf: async (connection) => {
-      const made = await authorizerOf(connection, { clock, redactor, facts, host: options.authorization ?? {} });
-      if (made !== undefined) effects.signIns ??= await signInsOf(effects);
+      if (!('url' in connection.config)) return undefined;
+      const { authorizerOf, signInsOf } = await import('./authorizers.ts');
+      const host = options.authorization ?? {};
+      const made = await authorizerOf(connection, { clock, redactor, facts, host });
+      if (made !== undefined) effects.signIns ??= signInsOf(effects);
       return made;
     },
     openLink: options.openLink,

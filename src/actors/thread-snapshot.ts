@@ -18,7 +18,7 @@ import { isCall, isConnection, isRuntime, isStep } from '../machines/refs.ts';
 import type { RuntimeActorRef } from '../machines/runtime.ts';
 import type { StepActorRef } from '../machines/step.ts';
 import type { ThreadActorRef } from '../machines/thread.ts';
-import { authStateOf } from './authorizers.ts';
+import { authStateOf } from './auth-state.ts';
 import { deadlineOf } from './calls.ts';
 import type { Effects } from './effects.ts';
 import type { LiveConnection, Plan } from './servers.ts';
