@@ -1,10 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createHost } from '../../../src/index.ts';
+import { createLinkPool } from '../../../src/mcp/link-pool.ts';
 import { restMs } from '../../../src/mcp/shared-server.ts';
 import type { Thread } from '../../../src/index.ts';
 import type { ServerConfig } from '../../../src/domain/config.ts';
 import { serveHttp } from '../../../src/testing/index.ts';
 import type { ScriptedHttpServer } from '../../../src/testing/index.ts';
+import { Told } from '../../mcp/support.ts';
 import { Watch, errorOf, eventually, serverOf, shown, textOf, turns } from '../runtimes/support.ts';
 
 function count(server: ScriptedHttpServer, method: string): number {
@@ -170,11 +172,18 @@ describe('threads of one host that name a modern HTTP server alike', () => {
 
   test('CN-6 a start that fails has failed for all who wait for it', async () => {
     await using server = await serveHttp({ era: 'modern', tools: ['echo'] });
-    server.setStatus(503, { times: 1, headers: { 'retry-after': '3600' } });
-    await using host = createHost();
-    const threads = [1, 2].map(() => host.createThread({ servers: { a: { ...server.config, required: true } } }));
-    const errors = await Promise.all(threads.map((thread) => errorOf(thread.ready())));
-    expect(errors.map(({ code }) => code)).toEqual(['runtime_failed', 'runtime_failed']);
+    server.setStatus(503, { headers: { 'retry-after': '3600' } });
+    const open = createLinkPool();
+    const options = {
+      server: 'a',
+      config: server.config,
+      identity: 'the same',
+      offer: { sampling: false, roots: false },
+      signal: new AbortController().signal,
+      timeoutMs: 5_000,
+    };
+    const errors = await Promise.all([1, 2].map(() => errorOf(open({ ...options, handlers: new Told().handlers }))));
+    expect(errors.map(({ code }) => code)).toEqual(['server_unavailable', 'server_unavailable']);
     expect(count(server, 'server/discover')).toBe(1);
   });
 });
