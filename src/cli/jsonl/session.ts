@@ -266,7 +266,7 @@ export class Session implements RequestContext {
 const unabortable: ReadonlySet<string> = new Set(['respond', 'snapshot', 'close', 'abort']);
 
 /** Requests whose work takes no signal. */
-const deaf: ReadonlySet<string> = new Set(['endStep', 'restartServer', 'setRoots']);
+const deaf: ReadonlySet<string> = new Set(['endStep', 'restartServer', 'setRoots', 'finishAuthorization']);
 
 /** Requests that go to a server: their errors say in `outcome` whether they reached it. */
 const sent: ReadonlySet<string> = new Set([
