@@ -7,7 +7,8 @@
 import type { Dispatcher } from 'undici';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { isRecord } from '../../domain/json.ts';
-import { certificateProblem, wasNeverSent } from './nobody-there.ts';
+import { certificateProblem } from './certificate-problem.ts';
+import { wasNeverSent } from './nobody-there.ts';
 
 export interface ResponseHead {
   readonly status: number;
