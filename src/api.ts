@@ -10,18 +10,14 @@ import type { Failure } from './domain/errors.ts';
 import type { ThreadEvent } from './domain/events.ts';
 import type { Json, JsonObject } from './domain/json.ts';
 import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
-import type {
-  ListedResource,
-  ListedResourceTemplate,
-  ResourceListing,
-  ResourcePage,
-  ResourceReadResult,
-} from './domain/resource.ts';
+import type { ListOptions, ReadOptions, RequestOptions, ResourceClient } from './domain/resource.ts';
 import type { ThreadSnapshot } from './domain/snapshot.ts';
 import type { StatusOptions, ThreadStatus } from './domain/status.ts';
 import type { ToolCache } from './domain/tool-cache.ts';
 import type { Progress, ToolInfo, ToolResult } from './domain/tool.ts';
 import type { FileProvider } from './domain/files.ts';
+
+export type { ListAllOptions, ListOptions, ReadOptions, RequestOptions, ResourceClient } from './domain/resource.ts';
 
 /** Time as Holdfast uses it: timers and the wall clock. `holdfast/testing` has a simulated one. */
 export interface Clock {
@@ -229,25 +225,6 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** What bounds a request. */
-export interface RequestOptions {
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-}
-
-/** How what a server lets be kept is asked for. */
-export interface ReadOptions extends RequestOptions {
-  /** Ask the server, although what it said before still counts (`ttlMs` of the modern era). Default false. */
-  readonly fresh?: boolean;
-}
-
-/** How a listing is read. */
-export interface ListOptions extends ReadOptions {
-  readonly cursor?: string;
-  /** Follow every page, within SPEC CN-4. Default false. */
-  readonly all?: boolean;
-}
-
 /** How a server is signed in to. */
 export interface AuthorizeOptions extends SignInRequest {
   readonly signal?: AbortSignal;
@@ -322,32 +299,6 @@ export interface Step extends ServerRequests, AsyncDisposable {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<ToolResult>;
   /** Ends the step: aborts its calls, lets go of its runtime. Idempotent. */
   end(): Promise<void>;
-}
-
-/** What bounds a listing of all servers. */
-export interface ListAllOptions {
-  /** Raw names. Default: every server of the current runtime. */
-  readonly servers?: readonly string[];
-  /** How long each server may take. Default 10,000. */
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** The resources of a thread, always of the runtime that is current when something is asked. */
-export interface ResourceClient {
-  /**
-   * The same as long as the same runtime is current, another after each publication, and never that of another thread. What
-   * was made of resources under one key need not be looked at again under the same.
-   */
-  readonly cacheKey: string;
-  /** Whether the current runtime has the server; says nothing of its state. */
-  has(server: string): boolean;
-  list(server: string, options?: ListOptions): Promise<ResourcePage<ListedResource>>;
-  listTemplates(server: string, options?: ListOptions): Promise<ResourcePage<ListedResourceTemplate>>;
-  /** All pages of all servers. One that fails, or takes too long, is among the failures and hides nothing. */
-  listAll(options?: ListAllOptions): Promise<ResourceListing<ListedResource>>;
-  listAllTemplates(options?: ListAllOptions): Promise<ResourceListing<ListedResourceTemplate>>;
-  read(server: string, uri: string, options?: ReadOptions): Promise<ResourceReadResult>;
 }
 
 /** One conversation. */

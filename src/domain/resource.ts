@@ -1,4 +1,4 @@
-/** Resources as a thread gives them: listed with their server, read and checked (SPEC RE-1). */
+/** Resources as a thread gives them: how they are asked for, listed with their server, read and checked (SPEC RE-1). */
 import type { Failure } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
 
@@ -45,4 +45,49 @@ export interface ResourceContents {
 /** What was read. */
 export interface ResourceReadResult extends JsonObject {
   readonly contents: readonly ResourceContents[];
+}
+
+/** What bounds a request. */
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** How what a server lets be kept is asked for. */
+export interface ReadOptions extends RequestOptions {
+  /** Ask the server, although what it said before still counts (`ttlMs` of the modern era). Default false. */
+  readonly fresh?: boolean;
+}
+
+/** How a listing is read. */
+export interface ListOptions extends ReadOptions {
+  readonly cursor?: string;
+  /** Follow every page, within SPEC CN-4. Default false. */
+  readonly all?: boolean;
+}
+
+/** What bounds a listing of all servers. */
+export interface ListAllOptions {
+  /** Raw names. Default: every server of the current runtime. */
+  readonly servers?: readonly string[];
+  /** How long each server may take. Default 10,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The resources of a thread, always of the runtime that is current when something is asked. */
+export interface ResourceClient {
+  /**
+   * The same as long as the same runtime is current, another after each publication, and never that of another thread. What
+   * was made of resources under one key need not be looked at again under the same.
+   */
+  readonly cacheKey: string;
+  /** Whether the current runtime has the server; says nothing of its state. */
+  has(server: string): boolean;
+  list(server: string, options?: ListOptions): Promise<ResourcePage<ListedResource>>;
+  listTemplates(server: string, options?: ListOptions): Promise<ResourcePage<ListedResourceTemplate>>;
+  /** All pages of all servers. One that fails, or takes too long, is among the failures and hides nothing. */
+  listAll(options?: ListAllOptions): Promise<ResourceListing<ListedResource>>;
+  listAllTemplates(options?: ListAllOptions): Promise<ResourceListing<ListedResourceTemplate>>;
+  read(server: string, uri: string, options?: ReadOptions): Promise<ResourceReadResult>;
 }
