@@ -186,6 +186,9 @@ class Relay {
     onElicitationComplete: (id) => {
       this.#first?.onElicitationComplete(id);
     },
+    onTaskStatus: (task) => {
+      this.#first?.onTaskStatus?.(task);
+    },
     onVerdict: (verdict) => {
       this.verdict = verdict;
       this.#first?.onVerdict(verdict);

@@ -5,7 +5,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ServerConfig, Thread } from '../../../src/index.ts';
-import { createThread } from '../../../src/index.ts';
+import { createHost, createThread } from '../../../src/index.ts';
 import { scriptedServer, serveHttp, stdioServerConfig } from '../../../src/testing/index.ts';
 import { errorOf, eventually, textOf, Watch } from '../runtimes/support.ts';
 
@@ -144,6 +144,23 @@ describe.each(['legacy', 'modern'] as const)('a %s server whose connection is lo
     const error = await errorOf(result);
     expect(error).toMatchObject({ code: 'connection_lost', outcome: 'unknown' });
   });
+});
+
+test('ER-3 H8 threads of one host that share a modern server each have their own tasks and questions', async () => {
+  await using server = await serveHttp({ era: 'modern' });
+  await using host = createHost();
+  const threads = [1, 2].map(() => host.createThread({ servers: { docs: server.config } }));
+  const results = await Promise.all(
+    threads.map(async (thread, index) => {
+      const step = await thread.beginStep();
+      const result = step.callTool('mcp__docs__task', { questions: 1, steps: 1 });
+      await answer(thread, { name: `thread ${String(index)}` });
+      return textOf(await result);
+    }),
+  );
+  expect(results[0]).toContain('thread 0');
+  expect(results[1]).toContain('thread 1');
+  expect(server.calls('task')).toBe(2);
 });
 
 test('ER-3 RT-7 a server that does not come back ends the call of its task', async () => {
