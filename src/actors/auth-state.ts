@@ -14,9 +14,10 @@ export function authStateOf({ config, state, authorizer }: LiveConnection): Auth
 /** A credential of the configuration itself: nobody signs in. */
 export function hasOwnCredential(config: ServerConfig): boolean {
   if (!('url' in config)) return false;
-  const { bearerTokenVariable, headers, headersFrom } = config;
+  const { bearerTokenVariable, headers, headersFrom, renewHeaders } = config;
   return (
     bearerTokenVariable !== undefined ||
+    renewHeaders !== undefined ||
     Object.keys({ ...headers, ...headersFrom }).some((name) => name.toLowerCase() === 'authorization')
   );
 }

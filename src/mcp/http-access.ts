@@ -33,6 +33,7 @@ export function hasCredential(config: HttpServer): boolean {
   const names = [...Object.keys(config.headers ?? {}), ...Object.keys(config.headersFrom ?? {})];
   return (
     config.oauth !== undefined ||
+    config.renewHeaders !== undefined ||
     config.bearerTokenVariable !== undefined ||
     names.some((name) => name.toLowerCase() === 'authorization')
   );

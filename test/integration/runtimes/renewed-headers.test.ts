@@ -14,7 +14,7 @@ async function locked(key: () => string): Promise<PlainHttp> {
   return plainHttp({
     'tools/call': (request, response) => {
       if (request.headers['x-key'] === key()) reply(request, response, { content: [{ type: 'text', text: 'open' }] });
-      else response.writeHead(401, { 'www-authenticate': 'Key' }).end();
+      else response.writeHead(401).end();
     },
   });
 }
@@ -51,7 +51,7 @@ test('CN-7 a server that refuses the new headers too is not asked for ever', asy
     return Promise.resolve({ 'x-key': 'wrong' });
   };
   await using thread = createThread({
-    servers: { a: { url: server.url, headers: { authorization: 'x' }, renewHeaders } },
+    servers: { a: { url: server.url, headers: { 'x-key': 'old' }, renewHeaders } },
   });
   const step = await thread.beginStep();
   for (let call = 0; call < 3; call++)
@@ -64,7 +64,7 @@ test('CN-7 a helper that fails leaves the refusal as it is, with a warning', asy
   await using server = await locked(() => 'a key nobody has');
   const renewHeaders = (): Promise<never> => Promise.reject(new Error('no key today'));
   await using thread = createThread({
-    servers: { a: { url: server.url, headers: { authorization: 'x' }, renewHeaders } },
+    servers: { a: { url: server.url, headers: { 'x-key': 'old' }, renewHeaders } },
   });
   const watch = new Watch(thread);
   const step = await thread.beginStep();

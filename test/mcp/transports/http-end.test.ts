@@ -108,6 +108,26 @@ describe('credentials and the end', () => {
     expect(tunnels).toBe(1);
   });
 
+  test('CN-7 keeps a connection for the requests that follow, and opens one for each that runs beside', async () => {
+    let ports = new Set<number | undefined>();
+    const server = await raw(({ rpc }, response) => {
+      ports.add(response.socket?.remotePort);
+      response.writeHead(200, json).end(JSON.stringify(result(rpc['id'])));
+    });
+    const { transport, recorder } = await open(server.url);
+    for (let id = 0; id < 20; id += 1) {
+      await transport.send(request(id));
+      await recorder.result(id);
+    }
+    // The next request may come a moment before the one before it is over.
+    expect(ports.size).toBeLessThanOrEqual(2);
+    ports = new Set();
+    const ids = Array.from({ length: 20 }, (_, index) => 100 + index);
+    await Promise.all(ids.map((id) => transport.send(request(id))));
+    await Promise.all(ids.map((id) => recorder.result(id)));
+    expect(ports.size).toBeLessThanOrEqual(20);
+  });
+
   test('CN-1 refuses a url that is not http', () => {
     expect(() => createHttpTransport({ url: 'ftp://example.org', listener: new Recorder() })).toThrow(
       'ftp://example.org',
