@@ -20,8 +20,8 @@ import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
 import { LastWords } from './last-words.ts';
 import { listTools } from './listing.ts';
-import { MirroredCalls } from './mirrored-calls.ts';
-import type { OtherRequests } from './other-requests.ts';
+import type * as linkParts from './link-parts.ts';
+import type { MirroredCalls, OtherRequests } from './link-parts.ts';
 import type { ChannelStats } from './request-table.ts';
 import { isHttp, withRetries } from './retry.ts';
 import type { Warn } from './warnings.ts';
@@ -39,7 +39,7 @@ export interface LiveLinkOptions {
   readonly client: Client;
   readonly warn: Warn;
   /** What is loaded with the first link. */
-  readonly parts: { readonly OtherRequests: typeof OtherRequests };
+  readonly parts: typeof linkParts;
   /** Aborted once the conversation is over. */
   readonly ended: AbortSignal;
   /** The owner is told of the end from now on. */
@@ -64,7 +64,7 @@ export class LiveLink implements Link {
     const { server, channel, warn, client, parts } = options;
     this.#others = new parts.OtherRequests({ server, channel, client, warn, ended: options.ended, info: this.info });
     if (this.info.era !== 'modern' || !channel.hasPerRequestStream) return;
-    this.#mirrored = new MirroredCalls({ server, channel, warn, refresh: () => this.list() });
+    this.#mirrored = new parts.MirroredCalls({ server, channel, warn, refresh: () => this.list() });
   }
 
   get inventory(): Inventory {

@@ -53,7 +53,7 @@ export async function openBeside(options: OpenLinkOptions, listed: Inventory): P
 
 async function startWithin(options: OpenLinkOptions, deadline: Deadline, listed?: Inventory): Promise<LiveLink> {
   // What every link takes is loaded beside what this one does.
-  const [routes] = await Promise.all([routesOf(options, () => deadline.signal.aborted), import('./other-requests.ts')]);
+  const [routes] = await Promise.all([routesOf(options, () => deadline.signal.aborted), import('./link-parts.ts')]);
   const start = new LinkStart(options, deadline, routes, listed);
   try {
     return await handOver(await start.run(), deadline.signal);
@@ -241,7 +241,7 @@ class LinkStart {
       const version = client.getNegotiatedProtocolVersion() ?? modernRevision;
       channel.setEnvelope(envelopeFor(version, offer, logLevel ?? modernLogLevel));
     }
-    const parts = await import('./other-requests.ts');
+    const parts = await import('./link-parts.ts');
     const link = new LiveLink({ server, channel, client, warn, parts, ended, onLive });
     if (this.#listed !== undefined) {
       link.learn(this.#listed);
