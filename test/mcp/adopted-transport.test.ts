@@ -125,7 +125,7 @@ test('H10 RT-2 the limit of a start holds for a transport that neither starts no
   const [near] = InMemoryTransport.createLinkedPair();
   const told = new Told();
   const transport = Object.assign(near, { start: never, close: never }) as never;
-  await expect(open({ transport }, { timeoutMs: 20, told })).rejects.toMatchObject({ code: 'timeout' });
+  await expect(open({ transport }, { timeoutMs: 500, told })).rejects.toMatchObject({ code: 'timeout' });
   expect(told.warnings('transport_error')).toHaveLength(1);
 });
 
