@@ -29,36 +29,29 @@ import { modernRevision } from './wire.ts';
  * @throws HoldfastError `auth_required`, `server_unavailable`, `server_misconfigured`, `protocol_error`, `unsupported`,
  * `timeout` after `timeoutMs`, `aborted` when `signal` aborts. Each carries the stderr tail, if there is one.
  */
-export const openLink: OpenLink = async (options) => {
-  const deadline = new Deadline(options);
-  try {
-    return await startWithin(options, deadline);
-  } finally {
-    deadline.end();
-  }
-};
+export const openLink: OpenLink = (options) => startWithin(options);
 
 /**
  * Opens one more link to a modern HTTP server that another one has listed: nothing is sent before its first request, and it
  * hears of no list changes.
  */
-export async function openBeside(options: OpenLinkOptions, listed: Inventory): Promise<LiveLink> {
-  const deadline = new Deadline(options);
-  try {
-    return await startWithin(options, deadline, listed);
-  } finally {
-    deadline.end();
-  }
+export function openBeside(options: OpenLinkOptions, listed: Inventory): Promise<LiveLink> {
+  return startWithin(options, listed);
 }
 
-async function startWithin(options: OpenLinkOptions, deadline: Deadline, listed?: Inventory): Promise<LiveLink> {
-  // What every link takes is loaded beside what this one does.
-  const [routes] = await Promise.all([routesOf(options, () => deadline.signal.aborted), import('./link-parts.ts')]);
+/** What is loaded with the first link of its kind takes nothing of the time the server has. */
+async function startWithin(options: OpenLinkOptions, listed?: Inventory): Promise<LiveLink> {
+  let isGivenUp = (): boolean => options.signal.aborted;
+  const [routes] = await Promise.all([routesOf(options, () => isGivenUp()), import('./link-parts.ts')]);
+  const deadline = new Deadline(options);
+  isGivenUp = () => deadline.signal.aborted;
   const start = new LinkStart(options, deadline, routes, listed);
   try {
     return await handOver(await start.run(), deadline.signal);
   } catch (error) {
     throw start.errorOf(error);
+  } finally {
+    deadline.end();
   }
 }
 
