@@ -68,3 +68,40 @@ export interface CallRecord extends NewCall {
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: HoldfastError) => void;
 }
+
+/** The record of a call that begins; `input` is what is sent, whatever becomes of what was given. */
+export function newRecord(
+  call: NewCall,
+  input: CallRequest,
+  admitted: boolean,
+  resolve: CallRecord['resolve'],
+  reject: CallRecord['reject'],
+): CallRecord {
+  return {
+    input,
+    config: call.config,
+    turn: call.turn,
+    repeatable: call.repeatable,
+    output: call.output,
+    prepare: call.prepare,
+    prepared: undefined,
+    signal: call.signal,
+    onProgress: call.onProgress,
+    ref: undefined,
+    holdsTurn: admitted,
+    connection: undefined,
+    link: undefined,
+    key: undefined,
+    wasSent: false,
+    timer: undefined,
+    withdraw: undefined,
+    unlisten: undefined,
+    sentAsTask: false,
+    task: undefined,
+    progress: undefined,
+    signIn: undefined,
+    questions: 0,
+    resolve,
+    reject,
+  };
+}

@@ -10,11 +10,9 @@ import type { Clock } from '../api.ts';
 import { abortReason } from '../domain/abort-reason.ts';
 import { toError, toFailure } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
-import type { CallFacts, CallOutcome } from '../domain/events.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Link, RequestFailure, RequestKey } from '../domain/link.ts';
 import { frozenCopy } from '../domain/frozen.ts';
-import { isoTime } from '../domain/question.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { TaskEnd, TaskStyle } from '../domain/task.ts';
 import type { Progress } from '../domain/tool.ts';
@@ -23,9 +21,12 @@ import type { CallContext, CallInput } from '../machines/call-context.ts';
 import type { Facts } from './facts.ts';
 import { failureOutcome, foundNothing, reconnectLimitMs, unavailable } from './call-failures.ts';
 import { paramsOf, takesTask } from './call-params.ts';
+import { newRecord } from './call-record.ts';
 import type { CallRecord, CallSender, CallTask, NewCall } from './call-record.ts';
 import { callInputOf } from './call-request.ts';
-import type { CallRequest } from './call-request.ts';
+import { tellEnd, tellProgress, tellStage } from './call-facts.ts';
+import type { CallStage } from './call-facts.ts';
+import { armPauseLimit, armTimeLimit, disarm, leftMs } from './call-times.ts';
 import { InFlight } from './in-flight.ts';
 import type { OutputChecks } from './output-checks.ts';
 import { prepareCall } from './prepare-call.ts';
@@ -82,33 +83,7 @@ export class Calls {
       const admitted = call.input.approval === undefined && this.#ports.turns.tryEnter(turn);
       // What waits is sent as it was asked for, whatever its caller does with the object meanwhile.
       const input = admitted ? call.input : { ...call.input, params: frozenCopy(call.input.params) };
-      const record: CallRecord = {
-        input,
-        config: call.config,
-        turn,
-        repeatable: call.repeatable,
-        output: call.output,
-        prepare: call.prepare,
-        prepared: undefined,
-        signal,
-        onProgress: call.onProgress,
-        ref: undefined,
-        holdsTurn: admitted,
-        connection: undefined,
-        link: undefined,
-        key: undefined,
-        wasSent: false,
-        timer: undefined,
-        withdraw: undefined,
-        unlisten: undefined,
-        sentAsTask: false,
-        task: undefined,
-        progress: undefined,
-        signIn: undefined,
-        questions: 0,
-        resolve,
-        reject,
-      };
+      const record = newRecord(call, input, admitted, resolve, reject);
       this.#records.set(input.call, record);
       if (signal !== undefined)
         record.unlisten = this.#ports.signals.listen(signal, () => this.abort(input.call, abortReason(signal)));
@@ -234,64 +209,46 @@ export class Calls {
 
   armTimeLimit(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
-    if (record === undefined) return;
-    const { clock } = this.#ports;
-    record.timer = clock.setTimeout(() => self.send({ type: 'call.timedOut', at: clock.now() }), this.#leftMs(context));
-  }
-
-  /** A request that is sent again without a pause is still in the same stretch of time. */
-  #leftMs({ runningSince, remainingMs }: CallContext): number {
-    const elapsed = runningSince === null ? 0 : this.#ports.clock.now() - runningSince;
-    return Math.max(0, remainingMs - elapsed);
+    if (record !== undefined) armTimeLimit(record, context, self, this.#ports.clock);
   }
 
   armPauseLimit(context: CallContext, self: CallSender): void {
     const record = this.#records.get(context.input.call);
-    const { maxPauseMs } = context.input;
-    if (record === undefined || maxPauseMs === undefined) return;
-    const { clock } = this.#ports;
-    record.timer = clock.setTimeout(() => self.send({ type: 'call.pauseEnded', at: clock.now() }), maxPauseMs);
+    if (record !== undefined) armPauseLimit(record, context, self, this.#ports.clock);
   }
 
   disarmTimeLimit(context: CallContext): void {
     const record = this.#records.get(context.input.call);
-    if (record?.timer === undefined) return;
-    this.#ports.clock.clearTimeout(record.timer);
-    record.timer = undefined;
+    if (record !== undefined) disarm(record, this.#ports.clock);
   }
 
-  announce(context: CallContext, type: 'call.started' | 'call.paused' | 'call.resumed'): void {
-    if (this.#ports.facts.observed && context.input.method === 'tools/call')
-      this.#ports.facts.tell({ type, ...callFacts(context.input) });
+  announce(context: CallContext, type: CallStage): void {
+    tellStage(this.#ports.facts, context.input, type);
   }
 
   settle(context: CallContext): void {
     const record = this.#records.get(context.input.call);
     if (record === undefined) return;
+    const { clock, facts, redactor, turns } = this.#ports;
     this.#records.delete(context.input.call);
     record.withdraw?.();
     record.unlisten?.();
-    this.disarm(record);
+    disarm(record, clock);
     this.#offWire(record);
-    if (record.holdsTurn) this.#ports.turns.leave(record.turn);
+    if (record.holdsTurn) turns.leave(record.turn);
     const ending = context.ending ?? {
       outcome: 'failed',
       failure: { code: 'internal', message: 'The call ended without an outcome.', retryable: false },
     };
-    countEnd(record.connection?.stats, context, ending, this.#ports.clock.now());
+    countEnd(record.connection?.stats, context, ending, clock.now());
     if (ending.outcome === 'completed') {
-      this.#tellEnd(context.input, 'completed', { isError: ending.result['isError'] === true });
+      tellEnd(facts, context.input, 'completed', { isError: ending.result['isError'] === true });
       record.resolve(ending.result);
       return;
     }
-    const failure = this.#ports.redactor.value(knownEnding(record, ending.failure));
-    this.#tellEnd(context.input, ending.outcome, { error: failure });
+    const failure = redactor.value(knownEnding(record, ending.failure));
+    tellEnd(facts, context.input, ending.outcome, { error: failure });
     record.reject(toError(failure));
-  }
-
-  disarm(record: CallRecord): void {
-    if (record.timer !== undefined) this.#ports.clock.clearTimeout(record.timer);
-    record.timer = undefined;
   }
 
   /** A result arrived for a record. */
@@ -357,18 +314,7 @@ export class Calls {
 
   onProgress(record: CallRecord, progress: Progress): void {
     record.progress = progress;
-    const { facts } = this.#ports;
-    if (facts.observed && record.input.method === 'tools/call')
-      facts.tell({ type: 'call.progressed', ...callFacts(record.input), ...progress });
-    const failed = (error: unknown): void => {
-      facts.warn('listener_failed', `onProgress of "${record.input.name}" threw: ${String(error)}. The call goes on.`);
-    };
-    try {
-      const given: unknown = record.onProgress?.(progress);
-      if (given instanceof Promise) given.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
+    tellProgress(this.#ports.facts, record, progress);
   }
 
   #send(record: CallRecord, context: CallContext, connection: LiveConnection, link: Link): void {
@@ -399,7 +345,7 @@ export class Calls {
   #sendWhenReady(record: CallRecord, context: CallContext, connection: LiveConnection): void {
     record.withdraw = whenUsable(connection, {
       clock: this.#ports.clock,
-      limitMs: Math.min(reconnectLimitMs, Math.max(0, this.#leftMs(context) - unavailableFirstMs)),
+      limitMs: Math.min(reconnectLimitMs, Math.max(0, leftMs(context, this.#ports.clock) - unavailableFirstMs)),
       usable: (link) => {
         record.withdraw = undefined;
         this.#send(record, context, connection, link);
@@ -430,12 +376,6 @@ export class Calls {
     const outcome = failure.outcome ?? failureOutcome(failure.code);
     record.ref?.send({ type: 'call.failed', outcome, failure: { ...failure, outcome } });
   }
-
-  #tellEnd(input: CallInput, outcome: CallOutcome, more: { isError?: boolean; error?: Failure }): void {
-    const { facts } = this.#ports;
-    if (!facts.observed || input.method !== 'tools/call') return;
-    facts.tell({ type: 'call.ended', ...callFacts(input), outcome, ...more });
-  }
 }
 
 /** A call whose server is not there says so, rather than that its time is over: it gives up the wait that much before. */
@@ -454,15 +394,4 @@ function nothing(): void {}
 /** What ended before it was sent did not run, whatever ended it. */
 function knownEnding({ wasSent }: CallRecord, failure: Failure): Failure {
   return failure.outcome === 'unknown' && !wasSent ? { ...failure, outcome: 'not-sent' } : failure;
-}
-
-/** What every event of a call names. */
-export function callFacts(input: CallRequest): CallFacts {
-  const { step = '', call, request, name, server, tool } = input;
-  return { step, call, ...(request === undefined ? {} : { request }), name, server, tool };
-}
-
-/** When a running call times out, for the snapshot. */
-export function deadlineOf({ runningSince, remainingMs }: CallContext): string | undefined {
-  return runningSince === null ? undefined : isoTime(runningSince + remainingMs);
 }

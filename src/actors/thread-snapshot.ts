@@ -19,7 +19,7 @@ import type { RuntimeActorRef } from '../machines/runtime.ts';
 import type { StepActorRef } from '../machines/step.ts';
 import type { ThreadActorRef } from '../machines/thread.ts';
 import { authStateOf } from './auth-state.ts';
-import { deadlineOf } from './calls.ts';
+import { deadlineOf } from './call-facts.ts';
 import type { Effects } from './effects.ts';
 import type { LiveConnection, Plan } from './servers.ts';
 
