@@ -26,7 +26,7 @@ export type {
 export type { AuthorizationOptions, CredentialStore, SignInReader, SignInRequest } from './domain/authorization.ts';
 export { errorCodes, HoldfastError } from './domain/errors.ts';
 export { sourceKinds } from './domain/catalog.ts';
-export { approvalModes, defaults, httpTransports, oauthGrants, protocolModes } from './domain/config.ts';
+export { approvalModes, defaults, httpTransports, logLevels, oauthGrants, protocolModes } from './domain/config.ts';
 export type {
   AuthorizationOutcome,
   AuthorizeOptions,
@@ -152,6 +152,7 @@ export type {
   ResourcePage,
   ResourceReadResult,
 } from './domain/resource.ts';
+export { statusDetails } from './domain/status.ts';
 export type {
   CallCounts,
   CallLatency,
