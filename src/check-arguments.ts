@@ -1,7 +1,5 @@
 /** Checks what callers give, where types cannot: JavaScript callers, JSON lines, models. */
 import type { BeginStepOptions, Clock } from './api.ts';
-import { approvalModes } from './domain/config.ts';
-import type { Limits, Policy } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
 import { isJsonObject, isRecord, shown } from './domain/json.ts';
 import type { JsonObject } from './domain/json.ts';
@@ -29,39 +27,6 @@ export function checkCallArguments(tool: string, args: unknown): asserts args is
     `Expected the arguments of "${tool}" to be an object, got ${got}. Leave them out if there are none.`,
     { outcome: 'not-sent' },
   );
-}
-
-/**
- * Checks a policy, whose mistakes must not count as a policy that asks less.
- *
- * @throws HoldfastError `invalid_argument` for a mode that is none, or a time that is no whole milliseconds.
- */
-export function checkPolicy({ approval, elicitation, servers }: Policy): void {
-  checkTimeout(elicitation?.unattendedMs, 'policy.elicitation.unattendedMs');
-  for (const [name, entry] of Object.entries(servers ?? {}))
-    checkTimeout(entry.elicitation?.unattendedMs, `policy.servers.${name}.elicitation.unattendedMs`);
-  if (approval === undefined || approvalModes.includes(approval)) return;
-  const modes = approvalModes.map((mode) => `"${mode}"`).join(', ');
-  throw new HoldfastError(
-    'invalid_argument',
-    `Expected policy.approval to be one of ${modes}, got ${shown(approval)}.`,
-  );
-}
-
-/** @throws HoldfastError `invalid_argument` for a limit that is no whole number within its bounds. */
-export function checkLimits(limits: Limits): void {
-  checkTimeout(limits.readyTimeoutMs, 'limits.readyTimeoutMs');
-  checkCount(limits.callsPerThread, 'limits.callsPerThread', 1);
-  checkCount(limits.callsPerServer, 'limits.callsPerServer', 1);
-  checkCount(limits.settledTokens, 'limits.settledTokens', 0);
-  checkCount(limits.startGraceMs, 'limits.startGraceMs', 0);
-  checkCount(limits.maxToolNameLength, 'limits.maxToolNameLength', 16, 128);
-}
-
-function checkCount(value: number | undefined, name: string, least: number, most = longestTimeoutMs): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
-  const bounds = `a whole number from ${String(least)} to ${String(most)}`;
-  throw new HoldfastError('invalid_argument', `Expected ${name} to be ${bounds}, got ${String(value)}.`);
 }
 
 /** @throws HoldfastError `invalid_argument` unless time can be read from it and timers be set. */

@@ -4,22 +4,27 @@ import { HoldfastError } from './domain/errors.ts';
 import type { Issue } from './domain/errors.ts';
 import { isRecord, shown } from './domain/json.ts';
 
-type Check = (value: unknown) => string | undefined;
+/** What a value should be, where it is something else. */
+export type Check = (value: unknown) => string | undefined;
 
 const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'a non-empty string');
-const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
-const texts: Check = (value) =>
+/** A boolean. */
+export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
+/** A list of strings. */
+export const texts: Check = (value) =>
   Array.isArray(value) && value.every((entry) => typeof entry === 'string') ? undefined : 'a list of strings';
 const textMap: Check = (value) =>
   isRecord(value) && Object.values(value).every((entry) => typeof entry === 'string')
     ? undefined
     : 'an object of strings';
-const milliseconds: Check = (value) =>
+/** A time that timers can be set to. */
+export const milliseconds: Check = (value) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value < 2 ** 31
     ? undefined
     : 'whole milliseconds from 1 to 2147483647';
 const record: Check = (value) => (isRecord(value) ? undefined : 'an object');
-const oneOf = (values: readonly unknown[]): Check => {
+/** One of some values. */
+export const oneOf = (values: readonly unknown[]): Check => {
   const wanted = values.map((value) => JSON.stringify(value)).join(', ');
   return (value) => (values.includes(value) ? undefined : `one of ${wanted}`);
 };

@@ -3,6 +3,7 @@ import type { Host, HostOptions, Thread, ThreadOptions } from './api.ts';
 import type { VerdictCache } from './actors/link-actor.ts';
 import type { SharedResults } from './actors/results-cache.ts';
 import { createToolInventories } from './actors/tool-inventories.ts';
+import { checkLimits, checkPolicy } from './check-settings.ts';
 import { systemClock } from './clock.ts';
 import { createApprovalMemory } from './domain/approval-memory.ts';
 import type { EraVerdict, OpenLink } from './domain/link.ts';
@@ -26,6 +27,7 @@ export function createHost(options: HostOptions = {}): Host {
 }
 
 function hostOver(options: HostOptions, open: OpenLink): Host {
+  checkDefaults(options);
   const threads = new Set<Thread>();
   const verdicts = createVerdictCache();
   const approvals = options.approvals ?? createApprovalMemory();
@@ -37,6 +39,7 @@ function hostOver(options: HostOptions, open: OpenLink): Host {
   };
   return {
     createThread(given = {}) {
+      if (given.limits !== undefined) checkLimits(given.limits);
       const merged: ThreadOptions = {
         ...given,
         limits: { ...options.limits, ...given.limits },
@@ -69,6 +72,12 @@ function hostOver(options: HostOptions, open: OpenLink): Host {
 export function createThread(options: ThreadOptions = {}): Thread {
   // Alone, it shares nothing.
   return hostOver({}, openLink).createThread(options);
+}
+
+/** A host whose defaults are wrong makes no thread. */
+function checkDefaults({ policy, limits }: HostOptions): void {
+  if (policy !== undefined) checkPolicy(policy);
+  if (limits !== undefined) checkLimits(limits);
 }
 
 function createVerdictCache(): VerdictCache {

@@ -23,11 +23,12 @@ import { provideThread } from './actors/provide.ts';
 import type { SharedResults } from './actors/results-cache.ts';
 import { closedError } from './actors/publications.ts';
 import { snapshotOf } from './actors/thread-snapshot.ts';
-import { checkClock, checkLimits, checkPolicy, checkRoots, sandboxStateOf } from './check-arguments.ts';
+import { checkClock, checkRoots, sandboxStateOf } from './check-arguments.ts';
 import { checkAuthorization } from './check-authorization.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { checkReplacement, checkWait } from './check-requests.ts';
 import { checkBesideServers, checkServers } from './check-servers.ts';
+import { checkLimits, checkPolicy } from './check-settings.ts';
 import { cachedToolsOf } from './cached-tools.ts';
 import { systemClock } from './clock.ts';
 import type { Catalog } from './domain/catalog.ts';
@@ -109,7 +110,7 @@ class LiveThread extends CurrentRequester implements Thread {
     if (options.roots !== undefined) checkRoots(options.roots);
     this.#policyBelow = shared.policy ?? {};
     const policy = { ...this.#policyBelow, ...options.policy };
-    checkPolicy(policy);
+    if (options.policy !== undefined) checkPolicy(options.policy);
     this.#readyTimeoutMs = limits.readyTimeoutMs ?? defaults.readyTimeoutMs;
     this.#effects = createEffects({
       clock,
@@ -301,9 +302,8 @@ class LiveThread extends CurrentRequester implements Thread {
   }
 
   setPolicy(policy: Policy): void {
-    const whole = { ...this.#policyBelow, ...policy };
-    checkPolicy(whole);
-    this.#effects.authority = { ...this.#effects.authority, policy: whole };
+    checkPolicy(policy);
+    this.#effects.authority = { ...this.#effects.authority, policy: { ...this.#policyBelow, ...policy } };
   }
 
   close(options?: CloseOptions): Promise<void> {
