@@ -5,6 +5,7 @@ import { isRecord } from '../domain/json.ts';
 import { parseText } from './document.ts';
 import type { ConfigFormatId } from './formats/format.ts';
 import type { ReadEntry } from './read-entry.ts';
+import { describeUnknown, unknownSettings } from './policy-schema.ts';
 import { type ConfigValues, givenOf } from './read-config.ts';
 import { readSource, type SourceReading } from './read-source.ts';
 
@@ -83,7 +84,7 @@ export function importConfig(text: string, options: ImportOptions): ImportedConf
 
 /** What a document that was read comes to. */
 export function importSource(source: SourceReading): ImportedConfig {
-  const { document, format, entries, notes, leftOut } = source;
+  const { document, format, root, entries, notes, leftOut } = source;
   const servers: ImportedServer[] = [];
   const secrets = new Set<string>();
   const diagnostics: ImportDiagnostic[] = notes.map(({ code, message, server }) => ({
@@ -92,6 +93,9 @@ export function importSource(source: SourceReading): ImportedConfig {
     ...(server === undefined ? {} : { server }),
   }));
   for (const entry of entries) {
+  const unknown = format.hasSections === true && root !== undefined ? unknownSettings(root) : [];
+  if (unknown.length > 0)
+    diagnostics.push({ code: 'unknown-field', message: describeUnknown(unknown, 'It is kept, and does nothing.') });
     diagnostics.push(...diagnose(entry));
     for (const secret of secretsIn(entry)) secrets.add(secret);
     if (entry.config !== undefined) servers.push(viewOf(entry, entry.config, secrets));

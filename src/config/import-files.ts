@@ -5,9 +5,10 @@ import { type Failure, HoldfastError, toFailure } from '../domain/errors.ts';
 import { createRedactor } from '../domain/redact.ts';
 import { readDocument } from './document.ts';
 import { type ImportDiagnostic, type ImportedConfig, importSource } from './import-config.ts';
-import { inputVariables, normalForm, unsetVariables } from './normal-form.ts';
-import { limitsSchema, mergePolicy, policySchema } from './policy-schema.ts';
+import { inputVariables, normalForm, unsetVariables, untranslatedReferences } from './normal-form.ts';
+import { keptLimitsSchema, keptPolicySchema, limitsOf, SettingsMerge } from './policy-schema.ts';
 import { type ConfigValues, givenOf } from './read-config.ts';
+import type { ReadEntry } from './read-entry.ts';
 import { readSource, type SourceReading } from './read-source.ts';
 
 /** A `holdfast.json` as it is written. */
@@ -47,70 +48,51 @@ export async function importFiles(files: readonly string[], values: ConfigValues
 /** The report with every secret taken out: what may be shown (SPEC SE-1). Where it came from stays as it is. */
 export function redactImport(report: ImportReport): ImportReport {
   const redactor = createRedactor();
-  for (const secret of report.files.flatMap((file) => file.secrets)) redactor.add(secret);
+  for (const { file, secrets, servers } of report.files) {
+    for (const secret of secrets) redactor.add(secret);
+    for (const name of [file, ...servers.map((server) => server.name)]) redactor.keep(name);
+  }
   return {
     ...redactor.value({ config: report.config, diagnostics: report.diagnostics }),
     files: report.files.map((imported) => {
       const { file, format, product } = imported;
       return { ...redactor.value({ ...imported, secrets: [] }), file, format, product };
     }),
-    unreadable: report.unreadable,
+    unreadable: redactor.value(report.unreadable),
   };
 }
 
 function mergeSources(sources: readonly SourceReading[]): Pick<ImportReport, 'config' | 'diagnostics'> {
   const servers = new Map<string, Readonly<Record<string, unknown>>>();
   const from = new Map<string, string>();
+  const settings = new SettingsMerge();
   const diagnostics: ImportDiagnostic[] = [];
-  let policy: Policy | undefined;
-  let limits: Limits | undefined;
   for (const { document, format, root, entries } of sources) {
     const { file } = document;
     for (const entry of entries) {
-      const form = normalForm(entry);
-      if (form === undefined) continue;
+      // For its own tool only: it is no server, here as in reading.
+      if (entry.reason === 'left-out') continue;
       const { name } = entry;
+      const form = normalForm(entry);
       const earlier = from.get(name);
       if (earlier !== undefined)
         diagnostics.push({
           code: 'duplicate-server',
           server: name,
-          message: `it is in "${earlier}" and in "${file}". The one in "${file}" is used.`,
+          message:
+            form === undefined
+              ? `it is in "${earlier}" and in "${file}". The one in "${file}" counts, and cannot be understood: mend or remove it there.`
+              : `it is in "${earlier}" and in "${file}". The one in "${file}" is used.`,
         });
-      servers.delete(name);
-      servers.set(name, form);
       from.set(name, file);
-      for (const [input, variable] of inputVariables(entry))
-        diagnostics.push({
-          code: 'input-variable',
-          server: name,
-          message: `the input "${input}" is the variable ${variable} in the normal form. Set it.`,
-        });
-      const unset = unsetVariables(entry);
-      if (unset.length > 0)
-        diagnostics.push({
-          code: 'unset-variable',
-          server: name,
-          message: `it gets ${unset.map((each) => `"${each}"`).join(', ')} when set. Nothing is set now: left out of the normal form.`,
-        });
-      if (entry.headersHelper !== undefined)
-        diagnostics.push({
-          code: 'headers-helper',
-          server: name,
-          message: 'its headers helper is left out of the normal form. Give the headers, or "bearerTokenVariable".',
-        });
+      servers.delete(name);
+      if (form === undefined) continue;
+      servers.set(name, form);
+      diagnostics.push(...lossesOf(entry));
     }
-    if (format.hasSections !== true || root === undefined) continue;
-    const parsed = policySchema.safeParse(root['policy']);
-    if (parsed.success) policy = mergePolicy(policy, parsed.data);
-    else if (root['policy'] !== undefined)
-      diagnostics.push({
-        code: 'invalid-policy',
-        message: `the "policy" of "${file}" cannot be understood, and is left out. Mend it before you use it.`,
-      });
-    const limited = limitsSchema.safeParse(root['limits']);
-    if (limited.success) limits = { ...limits, ...limited.data };
+    if (format.hasSections === true && root !== undefined) diagnostics.push(...addSections(settings, file, root));
   }
+  const { policy, limits } = settings;
   return {
     config: {
       mcpServers: Object.fromEntries(servers),
@@ -119,4 +101,70 @@ function mergeSources(sources: readonly SourceReading[]): Pick<ImportReport, 'co
     },
     diagnostics,
   };
+}
+
+/** What the normal form of an entry says in another way, or cannot say. */
+function lossesOf(entry: ReadEntry): readonly ImportDiagnostic[] {
+  const about = (code: string, message: string): ImportDiagnostic => ({ code, server: entry.name, message });
+  const unset = unsetVariables(entry);
+  const untranslated = untranslatedReferences(entry);
+  return [
+    ...[...inputVariables(entry)].map(([input, variable]) =>
+      about('input-variable', `the input "${input}" is the variable ${variable} in the normal form. Set it.`),
+    ),
+    ...(unset.length === 0
+      ? []
+      : [
+          about(
+            'unset-variable',
+            `it gets ${quoted(unset)} when set. Nothing is set now: left out of the normal form.`,
+          ),
+        ]),
+    ...(untranslated.length === 0
+      ? []
+      : [
+          about(
+            'no-such-placeholder',
+            `holdfast.json has no placeholders for commands and files: ${quoted(untranslated)} never has a value there. Put the value into a variable, and write "\${NAME}" instead.`,
+          ),
+        ]),
+    ...(entry.headersHelper === undefined
+      ? []
+      : [
+          about(
+            'headers-helper',
+            'its headers helper is left out of the normal form. Give the headers, or "bearerTokenVariable".',
+          ),
+        ]),
+  ];
+}
+
+/** Adds `policy` and `limits` of a file, with what nobody here knows. */
+function addSections(
+  settings: SettingsMerge,
+  file: string,
+  root: Readonly<Record<string, unknown>>,
+): readonly ImportDiagnostic[] {
+  const diagnostics: ImportDiagnostic[] = [];
+  const sections: { policy?: Policy; limits?: Limits } = {};
+  if (Object.hasOwn(root, 'policy')) {
+    const parsed = keptPolicySchema.safeParse(root['policy']);
+    if (parsed.success) sections.policy = parsed.data;
+    else
+      diagnostics.push({
+        code: 'invalid-policy',
+        message: `the "policy" of "${file}" cannot be understood, and is left out. Mend it before you use it.`,
+      });
+  }
+  if (Object.hasOwn(root, 'limits')) {
+    const { limits, problem } = limitsOf(root['limits'], keptLimitsSchema);
+    if (problem !== undefined) diagnostics.push({ code: 'invalid-limit', message: `"${file}": ${problem}` });
+    sections.limits = limits;
+  }
+  const overridden = settings.add(file, sections);
+  return [...diagnostics, ...overridden.map((message) => ({ code: 'overridden-setting', message }))];
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((key) => `"${key}"`).join(', ');
 }

@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import type { ServerProvenance } from '../domain/catalog.ts';
 import type { Limits, MisconfiguredServer, Policy, ServerConfig } from '../domain/config.ts';
 import { HoldfastError } from '../domain/errors.ts';
-import { isRecord } from '../domain/json.ts';
+import { nearest } from '../domain/nearest.ts';
 import {
   type CommandRunner,
   entryKey,
@@ -25,16 +25,24 @@ import {
 import { readDocument } from './document.ts';
 import { maxServers } from './formats/format.ts';
 import type { Environment, Given } from './placeholders.ts';
-import { limitsSchema, mergePolicy, policySchema } from './policy-schema.ts';
+import {
+  describeUnknown,
+  limitsOf,
+  limitsSchema,
+  policySchema,
+  SettingsMerge,
+  type UnknownSetting,
+  unknownSettings,
+} from './policy-schema.ts';
 import { type ReadEntry, settle } from './read-entry.ts';
 import { documentError, readSource, type SourceReading } from './read-source.ts';
 import { describeIssue, issueInWords } from './issue-words.ts';
 import { readSmallFile } from './small-file.ts';
-import { beyond, toIssues } from './server-schema.ts';
+import { toIssues } from './server-schema.ts';
 
 /** Something worth telling about a configuration; nothing was lost. */
 export interface ConfigWarning {
-  /** In snake_case: `unknown_field`, `duplicate_server`, `duplicate_key`, `coerced_env`, `no_servers`, `foreign_placeholder` and others. */
+  /** In snake_case: `unknown_field`, `duplicate_server`, `overridden_setting`, `duplicate_key`, `coerced_env`, `no_servers`, `foreign_placeholder` and others. */
   readonly code: string;
   readonly message: string;
   readonly file: string;
@@ -163,8 +171,7 @@ class ConfigCollector {
   readonly #run: CommandRunner | undefined;
   readonly #entries = new Map<string, ReadEntry>();
   readonly #warnings: ConfigWarning[] = [];
-  #policy: Policy | undefined;
-  #limits: Limits | undefined;
+  readonly #settings = new SettingsMerge();
 
   constructor(ran: RanCommands, run: CommandRunner | undefined) {
     this.#ran = ran;
@@ -178,7 +185,7 @@ class ConfigCollector {
     if (hasSections) this.#addSections(source, root);
     const strangers = hasSections ? strangersOf(root, leftOut) : [];
     if (strangers.length > 0)
-      this.#warn(file, 'unknown-field', `"${file}": nothing here knows ${quoted(strangers)}. It does nothing.`);
+      this.#warn(file, 'unknown-field', `"${file}": ${describeUnknown(strangers, 'It does nothing.')}`);
     const isSettingsOnly = hasSections && ('policy' in root || 'limits' in root);
     for (const { code, message, server, isInfo } of notes)
       if (isInfo !== true && !(code === 'no-mcp-section' && isSettingsOnly))
@@ -198,6 +205,7 @@ class ConfigCollector {
   }
 
   result(files: readonly string[]): ResolvedConfig {
+    const { policy, limits } = this.#settings;
     const servers: [string, ServerConfig][] = [];
     const misconfigured: [string, MisconfiguredServer][] = [];
     const unknown: [string, Readonly<Record<string, unknown>>][] = [];
@@ -220,8 +228,8 @@ class ConfigCollector {
       ),
       unknown: Object.fromEntries(unknown),
       secrets: [...secrets],
-      ...(this.#policy === undefined ? {} : { policy: this.#policy }),
-      ...(this.#limits === undefined ? {} : { limits: this.#limits }),
+      ...(policy === undefined ? {} : { policy }),
+      ...(limits === undefined ? {} : { limits }),
       warnings: this.#warnings,
       files,
     };
@@ -238,6 +246,7 @@ class ConfigCollector {
 
   #addSections({ document }: SourceReading, root: Readonly<Record<string, unknown>>): void {
     const { file } = document;
+    const sections: { policy?: Policy; limits?: Limits } = {};
     if (Object.hasOwn(root, 'policy')) {
       const parsed = policySchema.safeParse(root['policy'], { error: issueInWords });
       // A policy protects: one that cannot be understood must not be dropped in silence.
@@ -249,23 +258,14 @@ class ConfigCollector {
           `in "policy", ${toIssues(parsed.error).map(describeIssue).join('; ')}`,
         );
       }
-      this.#policy = mergePolicy(this.#policy, parsed.data);
+      sections.policy = parsed.data;
     }
-    if (Object.hasOwn(root, 'limits')) this.#limits = { ...this.#limits, ...this.#limitsOf(file, root['limits']) };
-  }
-
-  #limitsOf(file: string, value: unknown): Limits {
-    const parsed = limitsSchema.safeParse(value, { error: issueInWords });
-    if (parsed.success) return parsed.data;
-    this.#warn(
-      file,
-      'invalid-limit',
-      `"${file}": in "limits", ${toIssues(parsed.error).map(describeIssue).join('; ')}. The default is used for each.`,
-    );
-    if (!isRecord(value)) return {};
-    const bad = new Set(parsed.error.issues.map((issue) => issue.path[0]));
-    const again = limitsSchema.safeParse(Object.fromEntries(Object.entries(value).filter(([key]) => !bad.has(key))));
-    return again.success ? again.data : {};
+    if (Object.hasOwn(root, 'limits')) {
+      const { limits, problem } = limitsOf(root['limits'], limitsSchema);
+      if (problem !== undefined) this.#warn(file, 'invalid-limit', `"${file}": ${problem}`);
+      sections.limits = limits;
+    }
+    for (const message of this.#settings.add(file, sections)) this.#warn(file, 'overridden-setting', message);
   }
 
   #addEntry(entry: ReadEntry): void {
@@ -298,16 +298,7 @@ function isRequired({ config, draft }: ReadEntry): boolean {
 }
 
 /** Keys of a document, and of its sections, that nobody here knows. */
-function strangersOf(root: Readonly<Record<string, unknown>>, leftOut: readonly string[]): readonly string[] {
-  return [
-    ...leftOut,
-    ...[
-      ...beyond(root['policy'], policySchema.shape, 'policy.'),
-      ...beyond(root['limits'], limitsSchema.shape, 'limits.'),
-    ].map(([name]) => name),
-  ];
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((key) => `"${key}"`).join(', ');
+function strangersOf(root: Readonly<Record<string, unknown>>, leftOut: readonly string[]): readonly UnknownSetting[] {
+  const known = ['mcpServers', 'policy', 'limits'];
+  return [...leftOut.map((path) => ({ path, meant: nearest(path, known) })), ...unknownSettings(root)];
 }

@@ -42,10 +42,11 @@ const fileTypes = [
   'remote',
 ] as const;
 
+const perToolSchema = z.object({ approval });
 const toolsSchema = z.object({
   allow: strings,
   deny: strings,
-  perTool: z.record(z.string(), z.object({ approval })).exactOptional(),
+  perTool: z.record(z.string(), perToolSchema).exactOptional(),
 });
 
 const oauthSchema = z.object({
@@ -249,6 +250,9 @@ function unknownOf(value: unknown): Record<string, unknown> {
   return Object.fromEntries([
     ...beyond(value, entrySchema.shape, ''),
     ...beyond(tools, toolsSchema.shape, 'tools.'),
+    ...Object.entries(isRecord(tools) && isRecord(tools['perTool']) ? tools['perTool'] : {}).flatMap(([tool, inner]) =>
+      beyond(inner, perToolSchema.shape, `tools.perTool.${tool}.`),
+    ),
     ...beyond(oauth, oauthSchema.shape, 'oauth.'),
   ]);
 }

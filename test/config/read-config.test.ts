@@ -281,7 +281,10 @@ describe('several files', () => {
     const config = await readConfig([first, second]);
     expect(config.servers).toEqual({ a: { command: '2' }, b: { command: 'b' } });
     expect(config.policy).toEqual({ approval: 'prompt', elicitation: { urls: false } });
-    expect(config.warnings).toMatchObject([{ code: 'duplicate_server', server: 'a', file: second }]);
+    expect(config.warnings).toMatchObject([
+      { code: 'overridden_setting', file: second },
+      { code: 'duplicate_server', server: 'a', file: second },
+    ]);
     expect(config.files).toEqual([first, second]);
   });
 
