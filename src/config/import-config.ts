@@ -4,8 +4,8 @@ import { secretsOf } from '../domain/secrets.ts';
 import { isRecord } from '../domain/json.ts';
 import { parseText } from './document.ts';
 import type { ConfigFormatId } from './formats/format.ts';
-import type { ReadEntry } from './read-entry.ts';
 import { describeUnknown, unknownSettings } from './policy-schema.ts';
+import type { ReadEntry } from './read-entry.ts';
 import { type ConfigValues, givenOf } from './read-config.ts';
 import { readSource, type SourceReading } from './read-source.ts';
 
@@ -92,10 +92,10 @@ export function importSource(source: SourceReading): ImportedConfig {
     message,
     ...(server === undefined ? {} : { server }),
   }));
-  for (const entry of entries) {
   const unknown = format.hasSections === true && root !== undefined ? unknownSettings(root) : [];
   if (unknown.length > 0)
     diagnostics.push({ code: 'unknown-field', message: describeUnknown(unknown, 'It is kept, and does nothing.') });
+  for (const entry of entries) {
     diagnostics.push(...diagnose(entry));
     for (const secret of secretsIn(entry)) secrets.add(secret);
     if (entry.config !== undefined) servers.push(viewOf(entry, entry.config, secrets));
