@@ -72,6 +72,7 @@ const checks: Readonly<Record<string, Check>> = {
   retry: oneOf(['never', 'idempotent']),
   approval: oneOf(approvalModes),
   logLevel: oneOf(logLevels),
+  notSecret: texts,
   tools: record,
 };
 

@@ -130,6 +130,7 @@ export class World {
         `Several skills are named "${name}": ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' and more' : ''}. Name them by id.`,
       );
     const servers = worldServers(effects, generation);
+    this.#keepNames(skills);
     const step = this.#states.next(
       {
         environments: environmentsSection(available.states, process.cwd()),
@@ -147,6 +148,20 @@ export class World {
       read: (skill, options, request) => this.#read(skills, skill, options, request),
       end: () => this.#readings?.end(skills),
     };
+  }
+
+  /** Whatever a model or a person gives back stays as it is, whatever secret it equals (SPEC SE-1). */
+  #keepNames(skills: readonly StepSkill[]): void {
+    const { effects, projection } = this.#ports;
+    const { states, extras } = projection.available;
+    const names = [
+      process.cwd(),
+      ...Object.entries(states).flatMap(([id, state]) => ('cwd' in state ? [id, state.cwd ?? ''] : [id])),
+      ...extras.map(({ root }) => root.plugin.id),
+      ...skills.flatMap(({ kind, info }) => (kind === 'server' ? [] : [info.id, info.name])),
+      ...projection.parts.flatMap(({ sections }) => sections.map(({ id }) => id)),
+    ];
+    for (const name of names) effects.redactor.keep(name);
   }
 
   async #read(

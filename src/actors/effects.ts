@@ -5,25 +5,24 @@ import type { Clock, ElicitationReviewer, Root, RuntimeServers, SamplingHandler 
 import type { ApprovalMemory } from '../domain/approval-memory.ts';
 import type { AuthorizationOptions, Authorizer, SignInReader } from '../domain/authorization.ts';
 import { defaults } from '../domain/config.ts';
-import type { Limits, Policy, ServerConfig } from '../domain/config.ts';
+import type { Limits, Policy } from '../domain/config.ts';
 import type { FileProvider } from '../domain/files.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { ClientOffer, OpenLink } from '../domain/link.ts';
-import { createRedactor, secretsOf } from '../domain/redact.ts';
+import { createRedactor } from '../domain/redact.ts';
 import type { Redactor } from '../domain/redact.ts';
-import { isHarmlessVariable } from '../domain/secrets.ts';
 import type { RespondOutcome } from '../domain/elicitation.ts';
 import { Approvals } from './approvals.ts';
 import { Calls } from './calls.ts';
 import type { Authority } from './decide.ts';
-import { variablesOf } from './identity.ts';
 import { createFacts } from './facts.ts';
 import type { Facts } from './facts.ts';
 import type { VerdictCache } from './link-actor.ts';
 import { Publications } from './publications.ts';
 import { Questions } from './questions.ts';
 import type { CachedToolsPorts } from './known-tools.ts';
+import { learnValues } from './known-values.ts';
 import { ResultsCache } from './results-cache.ts';
 import type { SharedResults } from './results-cache.ts';
 import { Servers } from './servers.ts';
@@ -207,8 +206,7 @@ export function createEffects(options: EffectsOptions): Effects {
       return questions;
     },
     plan(generation, next) {
-      for (const secret of next.secrets ?? []) redactor.add(secret);
-      for (const config of Object.values(next.servers)) for (const secret of secretsIn(config)) redactor.add(secret);
+      learnValues(redactor, next);
       servers.plan(generation, next);
     },
     lookUp,
@@ -235,10 +233,4 @@ export function createEffects(options: EffectsOptions): Effects {
 /** Who gives the content of files to a server, if its declarations are believed now (NM-6). */
 export function filesFor({ fileContent, authority }: Effects, server: string): FileProvider | undefined {
   return authority.policy.trust?.includes(server) === true ? fileContent : undefined;
-}
-
-/** The secrets of a configuration, the values of the variables it names included. */
-function secretsIn(config: ServerConfig): readonly string[] {
-  const variables = variablesOf(config).flatMap((name) => (isHarmlessVariable(name) ? [] : (process.env[name] ?? [])));
-  return [...secretsOf(config), ...variables];
 }

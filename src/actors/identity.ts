@@ -17,6 +17,7 @@ const viewOnly: ReadonlySet<string> = new Set([
   'retry',
   'approval',
   'tools',
+  'notSecret',
 ]);
 
 const defaultsOfIdentity: Readonly<Record<string, unknown>> = { environment: 'local', protocol: 'auto' };

@@ -1,7 +1,7 @@
 /** Headers that are got while a server runs are as secret as those it is configured with (SPEC SE-1). */
 import type { ServerConfig } from '../domain/config.ts';
 import type { Redactor } from '../domain/redact.ts';
-import { secretsOf } from '../domain/secrets.ts';
+import { secretsIn } from './known-values.ts';
 
 /** The configuration as its link gets it: whatever its helper gives is made known as secret before it is used. */
 export function withToldHeaders(config: ServerConfig, redactor: Redactor): ServerConfig {
@@ -11,7 +11,7 @@ export function withToldHeaders(config: ServerConfig, redactor: Redactor): Serve
     ...config,
     renewHeaders: async () => {
       const headers = await renewHeaders();
-      for (const secret of secretsOf({ url, headers })) redactor.add(secret);
+      for (const secret of secretsIn({ url, headers })) redactor.add(secret);
       return headers;
     },
   };

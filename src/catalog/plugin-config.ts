@@ -5,12 +5,14 @@
  * - P2 No server works outside its plugin's directory, unless a plugin of this machine says so with an absolute path.
  * - P3 A plugin of another environment takes no variable of this machine.
  */
+import { existsSync } from 'node:fs';
 import { maxConfigBytes, parseDocument } from '../config/document.ts';
 import { type Environment, resolvePlaceholders } from '../config/placeholders.ts';
 import { parseServer } from '../config/server-schema.ts';
 import type { MisconfiguredServer, ServerConfig } from '../domain/config.ts';
 import { type ErrorCode, HoldfastError, type Issue } from '../domain/errors.ts';
 import { isRecord, shown } from '../domain/json.ts';
+import { isPlace, withPlain } from '../domain/secrets.ts';
 import { declaredEnvironment, pluginFields } from './plugin-fields.ts';
 import { placeCwd, pluginRoot } from './plugin-root.ts';
 import type { PluginRoot } from './plugin-root.ts';
@@ -138,7 +140,8 @@ function readEntry(name: string, value: unknown, reading: Reading): ReadEntry {
   if (unknown.length > 0)
     warnings.push(warning(name, file, 'unknown_field', `nothing here knows ${quoted(unknown)}, and it does nothing`));
   for (const { code, message } of [...notes, ...parsed.notes]) warnings.push(warning(name, file, code, message));
-  return { config: parsed.config };
+  const { path } = reading.root;
+  return { config: withPlain(parsed.config, (each) => each === path || each.startsWith(`${path}/`)) };
 }
 
 /** Puts the working directory of a process where it belongs; gives what is wrong with it. */
@@ -170,7 +173,8 @@ function expand(
     if (typeof value === 'string') {
       const resolved = resolvePlaceholders(value, values, { shell });
       for (const name of resolved.missing) missing.add(name);
-      for (const secret of resolved.secrets) if (secret !== root.path) secrets.add(secret);
+      for (const secret of resolved.secrets)
+        if (secret !== root.path && !isPlace(secret, existsSync)) secrets.add(secret);
       return resolved.text;
     }
     if (Array.isArray(value)) return value.map((inner: unknown) => (isRecord(inner) ? inner : put(inner, shell)));

@@ -1,6 +1,7 @@
 /** What one file of any tool comes to, for a person to look at: every server in one form, and what is odd about it. */
+import { existsSync } from 'node:fs';
 import type { ApprovalMode, OAuthConfig, ServerConfig, ToolSettings } from '../domain/config.ts';
-import { secretsOf } from '../domain/secrets.ts';
+import { isPlace, secretsOf } from '../domain/secrets.ts';
 import { isRecord } from '../domain/json.ts';
 import { parseText } from './document.ts';
 import type { ConfigFormatId } from './formats/format.ts';
@@ -216,7 +217,7 @@ const secretName = /(?:token|key|secret|password|passwd|passphrase|authorization
 function secretsIn(entry: ReadEntry): readonly string[] {
   return [
     ...entry.secrets,
-    ...(entry.config === undefined ? [] : secretsOf(entry.config)),
+    ...(entry.config === undefined ? [] : secretsOf(entry.config, (value) => isPlace(value, existsSync))),
     ...secretsWithin(entry.kept, false),
   ];
 }

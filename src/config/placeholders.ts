@@ -52,9 +52,14 @@ export interface Resolved {
   readonly missing: readonly string[];
   /** Values that may be secret (SPEC SE-1): to be redacted. */
   readonly secrets: readonly string[];
+  /** Values of predefined references, and paths that begin with one: no secrets, wherever they stand. */
+  readonly plain: readonly string[];
 }
 
-const braces = /\$\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g;
+/** How deep braces within a reference are looked through: all of it is one reference, which then has no value. */
+const deepestBraces = 6;
+
+const braces = new RegExp(`\\$\\{(${bodyOf(deepestBraces)})\\}`, 'g');
 const named = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 /** `${input:id}` and the like: another tool's syntax. */
 const prefixed = /^([A-Za-z]+):(?!-)([^}]+)$/;
@@ -124,6 +129,11 @@ export const librechatSyntax: PlaceholderSyntax = {
 /** No references at all: Codex names variables in fields of their own. */
 export const noSyntax: PlaceholderSyntax = { pattern: /(?!)/g, read: () => undefined };
 
+/** Text with braces in pairs, to a depth. */
+function bodyOf(depth: number): string {
+  return depth === 0 ? '[^{}]*' : `[^{}]*(?:\\{${bodyOf(depth - 1)}\\}[^{}]*)*`;
+}
+
 function variableOf(body: string): Reference | undefined {
   const [, name, fallback] = named.exec(body) ?? [];
   return name === undefined ? undefined : { kind: 'variable', name, ...(fallback === undefined ? {} : { fallback }) };
@@ -148,6 +158,7 @@ export function resolveText(
 ): Resolved {
   const missing: string[] = [];
   const secrets: string[] = [];
+  const plain: string[] = [];
   const result = replaceReferences(text, syntax, options.shell === true, (reference, found) => {
     const value = valueOf(reference, given);
     if (value === undefined) {
@@ -155,9 +166,14 @@ export function resolveText(
       return found;
     }
     if (value.isSecret && value.text.length >= 8) secrets.push(value.text);
+    if (reference.kind === 'path') plain.push(value.text);
     return value.text;
   });
-  return { text: result, missing, secrets };
+  // A path below a folder, as `${workspaceFolder}/data`.
+  const isBelow =
+    secrets.length === 0 &&
+    plain.some((each) => each.length > 1 && result.startsWith(each) && /^[\\/]/.test(result.slice(each.length)));
+  return { text: result, missing, secrets, plain: isBelow ? [...plain, result] : plain };
 }
 
 /**

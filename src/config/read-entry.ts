@@ -1,9 +1,10 @@
 /** One entry of a file, references resolved and fields checked: a server that can start, or the reason it cannot. */
 import { isAbsolute, join, resolve } from 'node:path';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { ServerConfig } from '../domain/config.ts';
 import { type Failure, HoldfastError, type Issue, toFailure } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
+import { isPlace, withPlain } from '../domain/secrets.ts';
 import { entryNotes } from './entry-notes.ts';
 import type { Draft, Note } from './formats/draft.ts';
 import type { ConfigFormat, NamedDraft } from './formats/format.ts';
@@ -62,7 +63,7 @@ export function readEntry({ name, draft, isNameless = false }: NamedDraft, sourc
       notes: left === undefined ? [] : [left],
     };
   }
-  const found: Found = { missing: new Set(), secrets: new Set() };
+  const found: Found = { missing: new Set(), secrets: new Set(), plain: new Set() };
   const fields = withVariables(draft, resolveFields(draft, source, found), source, found);
   const headersHelper =
     draft.headersHelper === undefined ? undefined : resolveField(draft.headersHelper, 'headersHelper', source, found);
@@ -77,7 +78,7 @@ export function readEntry({ name, draft, isNameless = false }: NamedDraft, sourc
     ...base,
     headersHelper: typeof headersHelper === 'string' ? headersHelper : undefined,
     missing,
-    secrets: [...found.secrets],
+    secrets: [...found.secrets].filter((value) => !isPlace(value, existsSync)),
     kept: Object.fromEntries(kept),
     ...(parsed.kind === 'invalid'
       ? {
@@ -96,7 +97,9 @@ export function readEntry({ name, draft, isNameless = false }: NamedDraft, sourc
           notes: draft.notes,
         }
       : {
-          config: withApproved(withTransport(parsed.config, source.format), draft),
+          config: withPlain(withApproved(withTransport(parsed.config, source.format), draft), (value) =>
+            found.plain.has(value),
+          ),
           reason: undefined,
           // A disabled server never starts, so what it lacks is no fault.
           failure: missing.length === 0 || isOff ? undefined : toFailure(missingError(name, source.file, missing)),
@@ -151,6 +154,7 @@ function withCaFile(config: ServerConfig, directory: string): ServerConfig {
 interface Found {
   readonly missing: Set<string>;
   readonly secrets: Set<string>;
+  readonly plain: Set<string>;
 }
 
 const notAnObject: Issue = { path: '', message: 'expected an object, got something else' };
@@ -168,9 +172,12 @@ function resolveField(value: unknown, field: string, source: EntrySource, found:
   if (placeholders.fields?.includes(field) === false) return value;
   const put = (inner: unknown): unknown => {
     if (typeof inner !== 'string') return inner;
-    const { text, missing, secrets } = resolveText(inner, placeholders, source.given, { shell: field === 'args' });
+    const { text, missing, secrets, plain } = resolveText(inner, placeholders, source.given, {
+      shell: field === 'args',
+    });
     for (const name of missing) found.missing.add(name);
     for (const secret of secrets) found.secrets.add(secret);
+    for (const each of plain) found.plain.add(each);
     return text;
   };
   return mapTexts(value, put);

@@ -164,6 +164,11 @@ export interface ServerSettings {
    */
   readonly logLevel?: LogLevel;
   readonly tools?: ToolSettings;
+  /**
+   * Values of this configuration that are shown as they are, though values in their place are taken for secrets. Files cannot
+   * set it: it is what references to folders become (`${workspaceFolderBasename}`).
+   */
+  readonly notSecret?: readonly string[];
 }
 
 /** Which tools of a server are offered, and how their calls are approved. */
@@ -201,6 +206,11 @@ export interface ElicitationPolicy {
   readonly approvals?: boolean;
   /** Expires a question nobody answered in this time. No limit by default. */
   readonly unattendedMs?: number;
+  /**
+   * How long a reviewer may think before the question is put to the person as if it had no opinion. Counts from when it is
+   * asked. Default 60,000.
+   */
+  readonly reviewerTimeoutMs?: number;
 }
 
 /** What is decided without the person, or asked of the person. */
@@ -242,4 +252,5 @@ export const defaults = {
   maxToolNameLength: 64,
   startGraceMs: 1_000,
   settledTokens: 10_000,
-} as const satisfies Limits & ServerSettings;
+  reviewerTimeoutMs: 60_000,
+} as const satisfies Limits & ServerSettings & ElicitationPolicy;

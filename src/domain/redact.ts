@@ -2,9 +2,12 @@
  * Takes secrets out of what Holdfast shows (SPEC SE-1).
  *
  * Owns the set of known secrets of one host or thread. Invariant R1: no text that went through `text` or `value` holds a
- * known secret, as it is, percent-encoded, or escaped in JSON; not even part of one that overlaps another.
+ * known secret, as it is, percent-encoded, or escaped in JSON; not even part of one that overlaps another. Nor the user info
+ * of a url. R2: a name that was given to `keep` stays whole where it stands as one, whatever secret it equals or holds: it
+ * must be given back.
  */
 import { secretsOf } from './secrets.ts';
+import { withoutUserInfo } from './user-info.ts';
 
 export { secretsOf };
 
@@ -17,6 +20,11 @@ const maxDepth = 512;
 export interface Redactor {
   /** Remembers a secret from now on. Texts shorter than 8 characters are ignored: they would match everywhere. */
   add(secret: string): void;
+  /**
+   * Leaves a name as it is from now on where it is an identifier: a whole text or key, in double quotes, and in the names of
+   * tools and ids of skills that hold that of a server. Elsewhere in a text it is redacted as before.
+   */
+  keep(name: string): void;
   /** The text without secrets; the same text when it held none. */
   text(text: string): string;
   /**
@@ -28,24 +36,38 @@ export interface Redactor {
   value<TValue>(value: TValue): TValue;
 }
 
-/** Makes a redactor that knows no secret. It costs next to nothing until one is added. */
+/** Makes a redactor that knows no secret: it takes out the user info of urls only. */
 export function createRedactor(): Redactor {
   const index: FormIndex = { byStart: new Map(), filter: new Uint8Array(0) };
 
+  const names = new Set<string>();
+  /** The names that hold a secret, usually none; `undefined` until they are looked for. */
+  let guarded: readonly string[] | undefined = [];
+
   function add(secret: string): void {
-    if (secret.length >= minSecretLength) for (const form of formsOf(secret)) addForm(index, form);
+    if (secret.length < minSecretLength) return;
+    for (const form of formsOf(secret)) addForm(index, form);
+    guarded = undefined;
+  }
+
+  function keep(name: string): void {
+    if (name.length < minSecretLength || names.has(name)) return;
+    names.add(name);
+    guarded = undefined;
   }
 
   function text(input: string): string {
-    return index.byStart.size === 0 || input.length < minSecretLength ? input : replaceForms(input, index);
+    if (index.byStart.size === 0 || input.length < minSecretLength) return withoutUserInfo(input);
+    guarded ??= [...names].filter((name) => replaceForms(name, index, []) !== name);
+    return withoutUserInfo(replaceForms(input, index, guarded));
   }
 
   function value<TValue>(input: TValue): TValue;
   function value(input: unknown): unknown {
-    return index.byStart.size === 0 ? input : redactValue(input, text, { seen: new Map(), depth: 0 });
+    return redactValue(input, text, { seen: new Map(), depth: 0 });
   }
 
-  return { add, text, value };
+  return { add, keep, text, value };
 }
 
 /** The forms of all secrets. A scan costs the same with ten of them and with ten thousand. */
@@ -98,7 +120,7 @@ function encode(text: string): string {
 }
 
 /** Finds every form, overlapping ones too, and writes one mark for each stretch they cover. */
-function replaceForms(input: string, { byStart, filter }: FormIndex): string {
+function replaceForms(input: string, { byStart, filter }: FormIndex, names: readonly string[]): string {
   let output = '';
   let coveredTo = 0;
   let hash = 0;
@@ -109,11 +131,24 @@ function replaceForms(input: string, { byStart, filter }: FormIndex): string {
     const form = byStart
       .get(input.slice(start, start + minSecretLength))
       ?.find((each) => input.startsWith(each, start));
-    if (form === undefined) continue;
+    if (form === undefined || names.some((name) => isWithin(name, input, start, start + form.length))) continue;
     if (start >= coveredTo) output += input.slice(coveredTo, start) + redacted;
     coveredTo = Math.max(coveredTo, start + form.length);
   }
   return coveredTo === 0 ? input : output + input.slice(coveredTo);
+}
+
+/** Tells whether a stretch of a text is in a name that stands there as an identifier. */
+function isWithin(name: string, input: string, start: number, end: number): boolean {
+  let at = input.indexOf(name, Math.max(0, end - name.length));
+  for (; at >= 0 && at <= start; at = input.indexOf(name, at + 1))
+    if (/(?:^|"|\bmcp:|\bmcp__)$/.test(input.slice(Math.max(0, at - 6), at)) && isEnd(input, at + name.length))
+      return true;
+  return false;
+}
+
+function isEnd(input: string, at: number): boolean {
+  return /^(?:$|\\?"|\/|__)/.test(input.slice(at, at + 2));
 }
 
 interface Walk {

@@ -31,10 +31,11 @@ const harmlessHeaders: ReadonlySet<string> = new Set([
  * The secrets of a configuration, each once: values of 8 characters or more that came from headers, user info and query
  * values of urls, arguments after a flag named like token, key, secret or password, and environment values.
  *
- * Environment variables and headers whose names are plainly harmless (`PATH`, `NODE_ENV`, `Accept`) are not secret. What
+ * Environment variables and headers whose names are plainly harmless (`PATH`, `NODE_ENV`, `Accept`) are not secret, nor is
+ * what `notSecret` of the configuration lists, or what `isPlain` says is none. What
  * `headersFrom` and `bearerTokenVariable` name is not in the configuration: whoever reads those variables adds their values.
  */
-export function secretsOf(config: ServerConfig): readonly string[] {
+export function secretsOf(config: ServerConfig, isPlain?: (value: string) => boolean): readonly string[] {
   const found = new Set<string>();
   if ('command' in config) {
     addArguments(config.args ?? [], found);
@@ -44,7 +45,22 @@ export function secretsOf(config: ServerConfig): readonly string[] {
     addUrl(config.url, found);
     for (const [name, value] of Object.entries(config.headers ?? {})) addHeader(name, value, found);
   }
-  return [...found].filter((secret) => secret.length >= minSecretLength);
+  for (const value of config.notSecret ?? []) found.delete(value);
+  return [...found].filter((secret) => secret.length >= minSecretLength && isPlain?.(secret) !== true);
+}
+
+/**
+ * Tells whether a configured value is a place that everybody here can see: an absolute path of something that exists, as
+ * the working directory, the home directory and those above them are. `exists` asks the file system; never over a network.
+ */
+export function isPlace(value: string, exists: (path: string) => boolean): boolean {
+  return /^(?:\/(?!\/)|[a-z]:[\\/])/i.test(value) && exists(value);
+}
+
+/** The configuration with `notSecret` for the values that would be taken for secrets and are known to be none. */
+export function withPlain(config: ServerConfig, isPlain: (value: string) => boolean): ServerConfig {
+  const notSecret = secretsOf(config).filter(isPlain);
+  return notSecret.length === 0 ? config : { ...config, notSecret: [...(config.notSecret ?? []), ...notSecret] };
 }
 
 /** Tells whether an environment variable's name is one that never holds a secret. */
