@@ -23,6 +23,7 @@ export function entryNotes(config: ServerConfig, draft: Draft, format: ConfigFor
       : []),
     ...emptyNotes(config),
     ...foreignNotes(draft, format),
+    ...literalNotes(config, draft, format),
     ...placeholderNotes(config),
   ];
 }
@@ -72,6 +73,42 @@ function foreignNotes(draft: Draft, format: ConfigFormat): Note[] {
         {
           code: 'foreign-placeholder',
           message: `${names.join(', ')} holds what other tools take for a placeholder. ${format.product} does not: it goes out as it stands.`,
+        },
+      ];
+}
+
+/** Programs whose arguments may be scripts, in which such text has a meaning of its own. */
+const interpreter =
+  /^(?:.*[\\/])?(?:(?:ba|z|da|k|fi|c|tc)?sh|node|bun|deno|python[\d.]*|perl|ruby|php|pwsh|powershell|cmd)(?:\.exe)?$/i;
+const scriptFlag = /^-[a-z]*[cepr]$|^\/c$|^--?(?:eval|command|print)$/i;
+
+/** Text in arguments that has the look of a placeholder and is none: unless it is a script, somebody mistyped it. */
+function literalNotes(config: ServerConfig, draft: Draft, format: ConfigFormat): Note[] {
+  const { placeholders } = format;
+  const written = draft.fields.get('args');
+  if (!('command' in config) || !Array.isArray(written) || placeholders.fields?.includes('args') === false) return [];
+  const words: readonly unknown[] = [config.command, ...(written as readonly unknown[])];
+  const names = words.flatMap((word, index) => {
+    if (index === 0 || typeof word !== 'string') return [];
+    const before = words.slice(0, index);
+    const last = before.at(-1);
+    const isScript =
+      typeof last === 'string' &&
+      scriptFlag.test(last) &&
+      before.some((each) => typeof each === 'string' && interpreter.test(each));
+    const isLiteral =
+      !isScript &&
+      [...word.matchAll(placeholders.pattern)].some(
+        ([found]) => found.startsWith('${') && placeholders.read(found, true) === undefined,
+      );
+    return isLiteral ? [`args ${index}`] : [];
+  });
+  return names.length === 0
+    ? []
+    : [
+        {
+          code: 'literal-placeholder',
+          message: `${names.map((name) => `"${name}"`).join(', ')} holds "\${…}" that is no placeholder: those are "\${NAME}" and "\${NAME:-default}", not nested. It goes out as it stands.`,
         },
       ];
 }

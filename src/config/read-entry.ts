@@ -9,6 +9,7 @@ import { entryNotes } from './entry-notes.ts';
 import type { Draft, Note } from './formats/draft.ts';
 import type { ConfigFormat, NamedDraft } from './formats/format.ts';
 import { describeIssue } from './issue-words.ts';
+import { missingError } from './missing-values.ts';
 import { type Given, type Reference, replaceReferences, resolveText } from './placeholders.ts';
 import { type InvalidReason, parseServer } from './server-schema.ts';
 
@@ -87,7 +88,7 @@ export function readEntry({ name, draft, isNameless = false }: NamedDraft, sourc
           // The missing value is the thing to say: what is wrong besides may come of it.
           failure: toFailure(
             missing.length > 0 && parsed.reason === 'invalid-entry'
-              ? missingError(name, source.file, missing)
+              ? missingError({ name, ...source }, missing)
               : invalidError(
                   name,
                   source.file,
@@ -102,7 +103,7 @@ export function readEntry({ name, draft, isNameless = false }: NamedDraft, sourc
           ),
           reason: undefined,
           // A disabled server never starts, so what it lacks is no fault.
-          failure: missing.length === 0 || isOff ? undefined : toFailure(missingError(name, source.file, missing)),
+          failure: missing.length === 0 || isOff ? undefined : toFailure(missingError({ name, ...source }, missing)),
           notes: [
             ...draft.notes,
             ...parsed.notes,
@@ -280,19 +281,6 @@ function isRelativePath(text: string): boolean {
 
 function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function missingError(name: string, file: string, missing: readonly string[]): HoldfastError {
-  const one = missing.length === 1;
-  const hint = missing.some((each) => each.startsWith('cmd: '))
-    ? 'A command in a placeholder runs only with consent: set a variable instead.'
-    : missing.some((each) => each.startsWith('input:'))
-      ? 'Another tool asks for it: "holdfast import --output FILE" writes the same servers with variables to set.'
-      : `Set ${one ? 'the variable' : 'the variables'}, or give a default with "\${NAME:-default}".`;
-  return new HoldfastError(
-    'server_misconfigured',
-    `Server "${name}" in "${file}": expected ${one ? 'a value' : 'values'} for ${quoted(missing)}, got none. ${hint}`,
-  );
 }
 
 function invalidError(name: string, file: string, issues: readonly Issue[]): HoldfastError {
