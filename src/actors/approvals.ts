@@ -4,8 +4,9 @@
  * Owns the approvals given in this thread. What lasts longer is in the memory the thread was made with.
  *
  * - A1 An approval of one definition of a tool never answers for another (PO-2).
- * - A2 A memory that fails costs a question, never a call that was not approved.
+ * - A2 A memory that fails, or does not answer in time, costs a question, never a call that was not approved.
  */
+import type { Clock } from '../api.ts';
 import { createApprovalMemory, isSameTool, rememberChoices, toolKey } from '../domain/approval-memory.ts';
 import type {
   ApprovalMemory,
@@ -15,21 +16,27 @@ import type {
   RememberedApproval,
 } from '../domain/approval-memory.ts';
 import type { ElicitationAnswer, PendingElicitation } from '../domain/elicitation.ts';
-import { messageOf } from '../domain/errors.ts';
+import { HoldfastError, messageOf } from '../domain/errors.ts';
+import { isRecord } from '../domain/json.ts';
 import type { Question } from '../domain/question.ts';
 import { toolChanges } from '../domain/tool-changes.ts';
 import type { ToolChange } from '../domain/tool-changes.ts';
+import { within } from './within.ts';
 
 export interface ApprovalsPorts {
   readonly thread: string;
   /** Default: one of the thread's own. */
   readonly memory: ApprovalMemory | undefined;
+  readonly clock: Clock;
   warn(code: string, message: string, server: string | undefined): void;
 }
 
 /** An earlier approval holds, or the question as it is to be put. */
 export type Consulted =
   { readonly kind: 'remembered' } | { readonly kind: 'ask'; readonly elicitation: PendingElicitation };
+
+/** How long a memory has for each thing it is asked. */
+const memoryTimeoutMs = 10_000;
 
 const user: ApprovalScope = { kind: 'user' };
 
@@ -40,6 +47,7 @@ export class Approvals {
   /** The last approval of each tool in this thread. One that could not be kept for longer holds as long as this. */
   readonly #given = new Map<string, RememberedApproval>();
   #writes: Promise<void> = Promise.resolve();
+  readonly #closed = new AbortController();
 
   constructor(ports: ApprovalsPorts) {
     this.#ports = ports;
@@ -47,12 +55,12 @@ export class Approvals {
     this.#memory = ports.memory;
   }
 
-  /** Looks an approval up. Never rejects. */
-  async consult({ elicitation, asker }: Question): Promise<Consulted> {
+  /** Looks an approval up. Never rejects. After `signal` nobody waits for it. */
+  async consult({ elicitation, asker }: Question, signal: AbortSignal): Promise<Consulted> {
     const tool = asker.kind === 'approval' ? asker.tool : undefined;
     if (asker.kind !== 'approval' || tool === undefined) return { kind: 'ask', elicitation };
     const { server } = elicitation;
-    const known = await this.#known(server, tool);
+    const known = await this.#known(server, tool, signal);
     const same = known.filter((each) => isSameTool(each.tool, tool));
     if (asker.remembers === true && same.some(({ remember }) => remember !== 'once')) return { kind: 'remembered' };
     const [last] = known;
@@ -73,6 +81,7 @@ export class Approvals {
 
   /** Lets go of what was approved for the life of the thread. */
   close(): void {
+    this.#closed.abort();
     if (this.#given.size === 0) return;
     this.#given.clear();
     this.#writes = this.#writes.then(async () => {
@@ -80,14 +89,22 @@ export class Approvals {
     });
   }
 
-  async #known(server: string, tool: ApprovedTool): Promise<readonly RememberedApproval[]> {
-    const here = this.#given.get(toolKey(server, tool.name)) ?? (await this.#recall(this.#scope, server, tool));
-    const kept = await this.#recall(user, server, tool);
+  async #known(server: string, tool: ApprovedTool, signal: AbortSignal): Promise<readonly RememberedApproval[]> {
+    // Together: a memory that does not answer is waited for once.
+    const [here, kept] = await Promise.all([
+      this.#given.get(toolKey(server, tool.name)) ?? this.#recall(this.#scope, server, tool, signal),
+      this.#recall(user, server, tool, signal),
+    ]);
     return [here, kept].filter((each) => each !== undefined);
   }
 
-  #recall(scope: ApprovalScope, server: string, tool: ApprovedTool): Promise<RememberedApproval | undefined> {
-    return this.#try(server, 'looked up', (memory) => memory.recall({ scope, server, tool: tool.name }));
+  #recall(
+    scope: ApprovalScope,
+    server: string,
+    tool: ApprovedTool,
+    signal: AbortSignal = this.#closed.signal,
+  ): Promise<RememberedApproval | undefined> {
+    return this.#try(server, 'looked up', (memory) => memory.recall({ scope, server, tool: tool.name }), signal);
   }
 
   async #write(server: string, tool: ApprovedTool, remember: RememberChoice): Promise<void> {
@@ -118,14 +135,27 @@ export class Approvals {
     server: string | undefined,
     what: string,
     run: (memory: ApprovalMemory) => TResult | Promise<TResult>,
+    signal: AbortSignal = this.#closed.signal,
   ): Promise<TResult | undefined> {
     try {
-      return await run((this.#memory ??= createApprovalMemory()));
+      const given = run((this.#memory ??= createApprovalMemory()));
+      // One that answers at once needs no clock.
+      if (!isPromise(given)) return given;
+      const limit = { ms: memoryTimeoutMs, clock: this.#ports.clock, signal };
+      const ended = Promise.resolve(given).then((value) => ({ value }));
+      const inTime = await within<{ readonly value: TResult } | undefined>(ended, limit, () => undefined);
+      if (inTime === undefined)
+        throw new HoldfastError('timeout', `the memory did not answer within ${String(memoryTimeoutMs)} ms.`);
+      return inTime.value;
     } catch (error) {
       this.#ports.warn('approvals_failed', `An approval could not be ${what}: ${messageOf(error)}`, server);
       return undefined;
     }
   }
+}
+
+function isPromise<TResult>(given: TResult | Promise<TResult>): given is Promise<TResult> {
+  return isRecord(given) && 'then' in given;
 }
 
 /** Of two approvals of the same tool the longer one; else the later one. */

@@ -1,6 +1,7 @@
 /** What policy and reviewer make of a question, read together at the moment it is asked (SPEC EL-6, ER-4). */
 import type { Clock, ElicitationReviewer, SamplingHandler } from '../api.ts';
 import { checkAnswer } from '../domain/answer.ts';
+import { defaults } from '../domain/config.ts';
 import type { ElicitationPolicy, Policy } from '../domain/config.ts';
 import type { ElicitationAnswer, PendingElicitation } from '../domain/elicitation.ts';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
@@ -9,6 +10,7 @@ import { timeOf } from '../domain/question.ts';
 import type { Question } from '../domain/question.ts';
 import type { Decision } from '../machines/elicitation.ts';
 import type { Approvals } from './approvals.ts';
+import { within } from './within.ts';
 
 /** Who decides for the person. Read whole at the moment of use; replaced whole. */
 export interface Authority {
@@ -20,6 +22,7 @@ export interface Authority {
 export interface DecisionPorts {
   readonly authority: Authority;
   readonly approvals: Approvals;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   warn(code: string, message: string): void;
 }
@@ -38,7 +41,7 @@ export async function decideQuestion(question: Question, ports: DecisionPorts): 
   const refused = decideByPolicy(question.elicitation, policy);
   if (refused !== undefined) return refused;
   const { kind } = question.elicitation;
-  const consulted = kind === 'approval' ? await ports.approvals.consult(question) : question;
+  const consulted = kind === 'approval' ? await ports.approvals.consult(question, ports.signal) : question;
   if ('kind' in consulted && consulted.kind === 'remembered') return approvedBefore;
   const { elicitation } = consulted;
   if (reviewer !== undefined) {
@@ -108,8 +111,23 @@ async function review(
   reviewer: ElicitationReviewer,
   ports: DecisionPorts,
 ): Promise<Answered | undefined> {
+  const { clock, signal } = ports;
+  const { reviewerTimeoutMs: ms = defaults.reviewerTimeoutMs } = policyFor(
+    ports.authority.policy,
+    request.elicitation.server,
+  );
+  const tooLate = new AbortController();
+  const ask = async (): Promise<unknown> => reviewer(request, { signal: AbortSignal.any([signal, tooLate.signal]) });
   try {
-    const given: unknown = await reviewer(request, { signal: ports.signal });
+    // No opinion in time is none: a person is there to be asked.
+    const given = await within(ask(), { ms, clock, signal }, () => {
+      ports.warn(
+        'reviewer_timed_out',
+        `Expected the reviewer to answer question ${request.elicitation.token} within ${String(ms)} ms, and it did not. The question is put to the person; what the reviewer says later is ignored.`,
+      );
+      tooLate.abort();
+      return undefined;
+    });
     if (given === undefined) return undefined;
     return checked(request.elicitation, given, 'answered by the reviewer');
   } catch (error) {

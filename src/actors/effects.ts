@@ -131,6 +131,7 @@ export function createEffects(options: EffectsOptions): Effects {
       send(id, { type: 'connection.close' });
     },
     now: () => clock.now(),
+    redact: (text) => redactor.text(text),
     maxToolNameLength: limits.maxToolNameLength ?? defaults.maxToolNameLength,
     ...(options.cachedTools === undefined ? {} : { cachedTools: { ...options.cachedTools, onError: cacheFailed } }),
     believesFiles: (server) => filesFor(effects, server) !== undefined,
@@ -170,6 +171,7 @@ export function createEffects(options: EffectsOptions): Effects {
   const approvals = new Approvals({
     thread: options.thread ?? '',
     memory: options.memory,
+    clock,
     warn: (code, message, server) => {
       facts.warn(code, message, server);
     },

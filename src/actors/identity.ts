@@ -4,6 +4,7 @@ import type { ServerConfig } from '../domain/config.ts';
 import type { Place } from '../domain/environment.ts';
 import { isRecord } from '../domain/json.ts';
 import type { TransportKind } from '../domain/snapshot.ts';
+import { processOrigin } from './process-origin.ts';
 
 /** Fields that only change what is seen of a server, never the connection to it. */
 const viewOnly: ReadonlySet<string> = new Set([
@@ -52,8 +53,9 @@ export function transportOf(config: ServerConfig): TransportKind {
   return 'given';
 }
 
-/** `stdio`, `in-memory`, `given`, or the origin of the url. */
-export function originOf(config: ServerConfig): string {
+/** What runs, `in-memory`, `given`, or the origin of the url: where another one is another server. */
+export function originOf(config: ServerConfig, redact: (text: string) => string): string {
+  if ('command' in config) return processOrigin(config, redact);
   if (!('url' in config)) return transportOf(config);
   return URL.canParse(config.url) ? new URL(config.url).origin : 'http';
 }

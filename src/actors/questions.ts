@@ -241,6 +241,7 @@ export class Questions {
     const decision = await decideQuestion(question, {
       authority: this.#ports.authority(),
       approvals,
+      clock,
       signal,
       warn: (code, message) => facts.warn(code, message, question.elicitation.server),
     });

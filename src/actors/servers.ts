@@ -109,6 +109,8 @@ export interface ServersPorts {
   /** Ends a connection no runtime names. */
   close(connection: LiveConnection): void;
   now(): number;
+  /** Takes secrets out of a text: those of every server that is planned are known. */
+  redact(text: string): string;
   readonly maxToolNameLength: number;
   readonly cachedTools?: CachedToolsPorts;
   /** Whether what a server declares of files is believed now, and there is somebody to give them. */
@@ -281,7 +283,7 @@ export class Servers {
       server,
       identity,
       place,
-      origin: originOf(config),
+      origin: originOf(config, (text) => this.#ports.redact(text)),
       config,
       provenance,
       generations: new Set(),

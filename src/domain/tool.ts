@@ -32,7 +32,7 @@ export interface ToolInfo extends ListedTool {
   readonly server: string;
   /** The raw name of the tool: what goes to the server. */
   readonly tool: string;
-  /** `stdio`, `in-memory`, `given`, or the origin of the url. */
+  /** What runs (`stdio: node server.js …`), `in-memory`, `given`, or the origin of the url. Without secrets. */
   readonly origin: string;
   /** The plugin its server came from. */
   readonly plugin?: PluginAttribution;

@@ -20,7 +20,7 @@ export interface ToolSource {
   readonly server: string;
   readonly config: ServerConfig;
   readonly tools: readonly ListedTool[];
-  /** `stdio`, `in-memory`, `given`, or the origin of the url. */
+  /** What runs (`stdio: node server.js …`), `in-memory`, `given`, or the origin of the url. Without secrets. */
   readonly origin: string;
   readonly provenance?: ServerProvenance;
   /** Parameters it declares to be files are shown as paths (SPEC NM-6). Default false. */

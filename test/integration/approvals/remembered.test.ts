@@ -1,8 +1,14 @@
 /** Approvals that hold for more than one call, and what becomes of them when the tool changes. */
 import { describe, expect, test } from 'vitest';
 import { createApprovalMemory, createHost } from '../../../src/index.ts';
-import type { ApprovalMemory, ListedTool, RememberedApproval, ThreadOptions } from '../../../src/index.ts';
-import { deferred, scriptedServer } from '../../../src/testing/index.ts';
+import type {
+  ApprovalMemory,
+  ListedTool,
+  PendingElicitation,
+  RememberedApproval,
+  ThreadOptions,
+} from '../../../src/index.ts';
+import { deferred, scriptedServer, stdioServerConfig } from '../../../src/testing/index.ts';
 import { eras, errorOf, textOf, watched } from '../elicitations/support.ts';
 
 const writes = { approval: 'writes' } as const;
@@ -248,6 +254,32 @@ describe('a memory of your own', () => {
       JSON.stringify({ scope: { kind: 'user' }, server: 'docs', tool: 'destructive' }),
     ]);
   });
+});
+
+test('PO-2 PO-3 another program behind the same stdio server asks again, and says what runs now', async () => {
+  const approvals = createApprovalMemory();
+  const docs = stdioServerConfig();
+  const other = { ...docs, command: '/usr/bin/env', args: ['MODE=evil', docs.command, ...(docs.args ?? [])] };
+  const askedOf = async (config: typeof docs): Promise<readonly PendingElicitation[]> => {
+    await using watch = watched({ servers: { docs: config }, policy: writes, approvals });
+    watch.thread.events$.subscribe((event) => {
+      if (event.type === 'elicitation.opened') void watch.thread.respond(event.elicitation.token, always);
+    });
+    const step = await watch.thread.beginStep();
+    await step.callTool('mcp__docs__destructive');
+    return watch.of('elicitation.opened').map(({ elicitation }) => elicitation);
+  };
+  expect(await askedOf(docs)).toHaveLength(1);
+  expect(await askedOf(docs)).toEqual([]);
+  const [question] = await askedOf(other);
+  expect(question?.message).toContain('Changed: origin.');
+  expect(question?.params?.['changed']).toEqual([
+    {
+      field: 'origin',
+      before: expect.stringMatching(/^stdio: .*node/) as string,
+      after: expect.stringMatching(/^stdio: \/usr\/bin\/env MODE=evil /) as string,
+    },
+  ]);
 });
 
 function parseApproval(text: string): RememberedApproval {
