@@ -8,6 +8,7 @@ import type { Dispatcher } from 'undici';
 import { HoldfastError } from '../../domain/errors.ts';
 import type { Fetch } from '../../domain/authorization.ts';
 import { leaseDispatchers } from '../transports/dispatchers.ts';
+import { responseOf } from '../transports/http-messages.ts';
 import type { Neighbourhood } from './addresses.ts';
 
 /** Largest document, in bytes. */
@@ -81,12 +82,8 @@ async function fetchWithin(
       dispatcher: sockets.for(url),
     });
     const text = await readBounded(response.body, url);
-    const hasNoBody = [101, 204, 205, 304].includes(response.status);
-    return new Response(hasNoBody ? null : text, {
-      status: response.status,
-      statusText: response.statusText,
-      headers: [...response.headers],
-    });
+    const { status, statusText } = response;
+    return responseOf({ status, statusText, headers: new Headers([...response.headers]), body: text });
   } catch (error) {
     throw explained(error, url, options.signal, timeout);
   }

@@ -31,11 +31,15 @@ export interface ExchangeOptions {
   /** Name, value, name, value … */
   readonly headers: string[];
   readonly body?: string;
-  /** Holds the body back for one turn, so that whoever awaits the head acts on it first. Default false. */
+  /**
+   * Holds the body back for one turn, so that whoever awaits the head acts on it first. Default false.
+   *
+   * Held here, not in the socket: undici fails an assertion when a paused response is cut.
+   */
   readonly headFirst?: boolean;
   /** Chooses who takes the body. */
   onHead(head: ResponseHead): BodySink;
-  /** No response came: `server_unavailable` if nothing was sent, else `connection_lost`. */
+  /** No response came: `server_unavailable` if nothing was sent, else `connection_lost`. Also the last word if a sink throws. */
   onNoResponse(error: HoldfastError): void;
 }
 
@@ -69,6 +73,9 @@ class RunningExchange implements Exchange, Dispatcher.DispatchHandler {
   #sink: BodySink | undefined;
   #aborted: HoldfastError | undefined;
   #isDone = false;
+  /** What is to be told of the body after this turn. */
+  #held: (() => void)[] | undefined;
+  #heldBytes = 0;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -115,23 +122,35 @@ class RunningExchange implements Exchange, Dispatcher.DispatchHandler {
     headers: ResponseHead['headers'],
     statusText = '',
   ): void {
-    if (status < 200 || this.#isDone) return;
-    this.#sink = this.#options.onHead({ status, statusText, headers });
+    if (this.#isDone) return;
+    if (status < 100) {
+      this.abort(noStatus(status));
+      return;
+    }
+    if (status < 200) return;
+    this.#guarded(() => {
+      this.#sink = this.#options.onHead({ status, statusText, headers });
+    });
     if (this.#options.headFirst !== true) return;
-    controller.pause();
+    this.#held = [];
     setImmediate(() => {
-      controller.resume();
+      const held = this.#held;
+      this.#held = undefined;
+      for (const tell of held ?? []) this.#guarded(tell);
     });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#isDone) this.#sink?.data(chunk);
+    if (this.#isDone) return;
+    this.#heldBytes += chunk.length;
+    if (this.#held !== undefined && this.#heldBytes > maxHeldBytes) this.abort(tooMuch());
+    else this.#tell(() => this.#sink?.data(chunk));
   }
 
   onResponseEnd(): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#sink?.end();
+    this.#tell(() => this.#sink?.end());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -142,9 +161,57 @@ class RunningExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#isDone) return;
     this.#isDone = true;
     const error = cause instanceof HoldfastError ? cause : exchangeError(this.#options.url, cause);
-    if (this.#sink === undefined) this.#options.onNoResponse(error);
-    else this.#sink.fail(error);
+    this.#tell(() => {
+      if (this.#sink === undefined) this.#options.onNoResponse(error);
+      else this.#sink.fail(error);
+    });
   }
+
+  /** In order: what came while the body is held back waits behind it. */
+  #tell(tell: () => void): void {
+    if (this.#held === undefined) this.#guarded(tell);
+    else this.#held.push(tell);
+  }
+
+  /** Nothing thrown reaches undici, which would throw it out of a socket event or forget the request (RT-12). */
+  #guarded(tell: () => void): void {
+    try {
+      tell();
+    } catch (cause) {
+      const error = unreadable(this.#options.url, cause);
+      this.#held = undefined;
+      this.#isDone = true;
+      this.#controller?.abort(error);
+      this.#options.onNoResponse(error);
+    }
+  }
+}
+
+/** More than a socket brings in one turn. */
+const maxHeldBytes = 32 * 1_024 * 1_024;
+
+function tooMuch(): HoldfastError {
+  return new HoldfastError(
+    'limit_exceeded',
+    `Expected at most ${String(maxHeldBytes)} bytes at once, got more. Ask the server for less.`,
+    { outcome: 'unknown', retryable: false },
+  );
+}
+
+function noStatus(status: number): HoldfastError {
+  return new HoldfastError(
+    'protocol_error',
+    `Expected an HTTP status of at least 100, got ${String(status)}. Check that the url is an MCP endpoint.`,
+    { outcome: 'unknown' },
+  );
+}
+
+function unreadable(url: URL, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'protocol_error',
+    `Expected a response from "${url.origin}" that can be read, got one that cannot (${messageOf(cause)}). Look at what it sends.`,
+    { outcome: 'unknown', cause },
+  );
 }
 
 /** Maps what undici and the socket report. */

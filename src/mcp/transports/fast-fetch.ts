@@ -12,7 +12,7 @@ import { EventSink, TextSink, maxBodyBytes, tooLarge } from './body-sinks.ts';
 import type { DispatcherLease } from './dispatchers.ts';
 import { exchangeError, headerOf, mediaTypeOf, startExchange } from './exchange.ts';
 import type { BodySink, Exchange, ResponseHead } from './exchange.ts';
-import { flatten, isOk, outgoingHeader, printable, toHeaders, unexpectedContent } from './http-messages.ts';
+import { flatten, isOk, outgoingHeader, responseOf, toHeaders, unexpectedContent } from './http-messages.ts';
 import { readRefusal } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -96,7 +96,7 @@ function bounded(response: Response): Response {
     },
   });
   const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
+  return responseOf({ status, statusText, headers, body: response.body.pipeThrough(limit) });
 }
 
 function post(
@@ -107,7 +107,9 @@ function post(
   outgoing: Outgoing,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
+    let isAccepted = false;
     const accept = (head: ResponseHead): void => {
+      isAccepted = true;
       const isBare = !options.keepsHeaders && !outgoing.isHandshake;
       resolve(isBare ? accepted : new Response(null, { status: 202, headers: toHeaders(head) }));
     };
@@ -119,6 +121,10 @@ function post(
       body,
       headFirst: outgoing.isHandshake,
       onNoResponse: (error) => {
+        if (isAccepted) {
+          outgoing.onEnd(error);
+          return;
+        }
         options.onNoResponse(error);
         reject(error);
       },
@@ -153,12 +159,17 @@ function openStream(options: FastFetchOptions, url: URL, headers: Headers): Prom
   sent.delete('last-event-id');
   if (lastEventId !== undefined) sent.set('last-event-id', lastEventId);
   return new Promise((resolve, reject) => {
+    let isOpen = false;
     const exchange = startExchange({
       dispatcher: options.lease.control,
       url,
       method: 'GET',
       headers: flatten(sent),
       onNoResponse: (error) => {
+        if (isOpen) {
+          outgoing.onEnd(error);
+          return;
+        }
         outgoing.onStreamStatus(false, undefined);
         options.onNoResponse(error);
         reject(error);
@@ -167,6 +178,7 @@ function openStream(options: FastFetchOptions, url: URL, headers: Headers): Prom
         const isStream = isOk(head) && mediaTypeOf(head) === 'text/event-stream';
         outgoing.onStreamStatus(isStream, head.status);
         if (isStream) {
+          isOpen = true;
           resolve(notOffered());
           return eventSink(exchange, outgoing);
         }
@@ -230,11 +242,8 @@ function refuse(
 ): BodySink {
   outgoing.onRefused(readRefusal(head.status, (name) => headerOf(head, name), Date.now()));
   return TextSink.excerpt((text) => {
-    const response = new Response(text, {
-      status: head.status,
-      statusText: printable(head.statusText),
-      headers: toHeaders(head),
-    });
+    const { status, statusText } = head;
+    const response = responseOf({ status, statusText, headers: toHeaders(head), body: text });
     exchange.abort(unread);
     resolve(response);
   });

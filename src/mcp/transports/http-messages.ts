@@ -52,3 +52,24 @@ export function toHeaders(head: ResponseHead): Headers {
 export function printable(text: string): string {
   return text.replaceAll(/[^\t\x20-\x7e]/g, '?');
 }
+
+/** Statuses whose `Response` may have no body. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * The response as the SDK takes it, whatever its status: `new Response` throws for some a server can send.
+ *
+ * One above 599 is a server error (RFC 9110, 15), and says itself which it was.
+ */
+export function responseOf(head: {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+  readonly body: string | ReadableStream<Uint8Array> | null;
+}): Response {
+  const { status, body, headers } = head;
+  const init = { statusText: printable(head.statusText), headers };
+  if (bodiless.has(status)) return new Response(null, { ...init, status });
+  if (status >= 200 && status <= 599) return new Response(body, { ...init, status });
+  return Object.defineProperty(new Response(body, { ...init, status: 500 }), 'status', { value: status });
+}
