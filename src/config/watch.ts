@@ -1,7 +1,8 @@
 /**
  * Files that change to configurations (SPEC CA-4).
  *
- * - L1 A configuration is read when its files have been quiet for a while, so that no half of a file is taken for a whole.
+ * - L1 A configuration is read when its files have been quiet for a while, so that no half of a file is taken for a whole;
+ *   files that are written without end are read all the same, now and then.
  * - L2 Files that cannot be read are read once more after a while, and again while somebody writes them: an editor may be
  *   between its two steps. Then it is told, once, and the last good configuration stays.
  * - L3 What comes to the same configuration as the last one is no change.
@@ -11,18 +12,22 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
   asyncScheduler,
+  connect,
   debounceTime,
   defer,
   distinctUntilChanged,
+  exhaustMap,
   filter,
   map,
   merge,
   of,
+  startWith,
   switchMap,
+  take,
   tap,
   timer,
 } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable, SchedulerLike } from 'rxjs';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
 import type { ReadConfigOptions, ResolvedConfig } from './read-config.ts';
 import { readFiles } from './read-config.ts';
@@ -39,16 +44,21 @@ export interface WatchWarning {
 export interface WatchConfigOptions extends ReadConfigOptions {
   /** How long the files must have been quiet before they are read, in milliseconds. Default 75. */
   readonly debounceMs?: number;
+  /**
+   * How long a change may wait for files that are never quiet, in milliseconds. Default 1,000, or
+   * `debounceMs` where that is longer. What cannot be read then counts as half-written.
+   */
+  readonly maxWaitMs?: number;
   /** How long files that cannot be read, are empty or are gone may still be the middle of an edit. Default 500. */
   readonly graceMs?: number;
   /** Called once for each edit that cannot be taken over. What it throws fails the stream. */
   readonly onWarning?: (warning: WatchWarning) => void;
-  /** Where the two times above run. Default: real time. */
+  /** Where the times above run. Default: real time. */
   readonly scheduler?: SchedulerLike;
 }
 
 /** The defaults of {@link WatchConfigOptions}. */
-const watchDefaults = { debounceMs: 75, graceMs: 500 } as const satisfies WatchConfigOptions;
+const watchDefaults = { debounceMs: 75, maxWaitMs: 1_000, graceMs: 500 } as const satisfies WatchConfigOptions;
 
 /**
  * Reads configuration files now, and again after each change; emits each configuration that differs from the last.
@@ -67,6 +77,7 @@ export function watchConfig(files: readonly string[], options: WatchConfigOption
   const paths = files.map((file) => resolve(file));
   const {
     debounceMs = watchDefaults.debounceMs,
+    maxWaitMs = Math.max(debounceMs, watchDefaults.maxWaitMs),
     graceMs = watchDefaults.graceMs,
     scheduler = asyncScheduler,
     onWarning = ignore,
@@ -84,7 +95,8 @@ export function watchConfig(files: readonly string[], options: WatchConfigOption
       defer(() => reader.read()).pipe(
         switchMap((first) => (first.kind === 'good' ? of(first) : readAgain(first, maxReadings))),
       );
-    return merge(of(undefined), watchFiles(paths).pipe(debounceTime(debounceMs, scheduler))).pipe(
+    const settled = watchFiles(paths).pipe(whenQuiet(debounceMs, maxWaitMs, scheduler));
+    return merge(of(undefined), settled).pipe(
       switchMap(readWhole),
       distinctUntilChanged(isSameReading),
       tap((reading) => {
@@ -96,6 +108,20 @@ export function watchConfig(files: readonly string[], options: WatchConfigOption
       distinctUntilChanged(isSame),
     );
   });
+}
+
+/** Emits once for each burst of hints: when it is over, or has lasted too long; what comes after that is the next one. */
+function whenQuiet(quietMs: number, longestMs: number, scheduler: SchedulerLike): MonoTypeOperatorFunction<void> {
+  return connect((hints) =>
+    hints.pipe(
+      exhaustMap(() =>
+        merge(
+          hints.pipe(startWith(undefined), debounceTime(quietMs, scheduler)),
+          timer(longestMs, scheduler).pipe(map(ignore)),
+        ).pipe(take(1)),
+      ),
+    ),
+  );
 }
 
 interface GoodReading {
@@ -177,5 +203,5 @@ function isSame<TValue>(a: TValue, b: TValue): boolean {
 }
 
 function ignore(): void {
-  // The default of `onWarning`.
+  // The default of `onWarning`; what a timer says.
 }

@@ -155,6 +155,34 @@ describe('good edits', () => {
   });
 });
 
+describe('files that are never quiet', () => {
+  const neverQuiet = { debounceMs: 3_600_000, maxWaitMs: 20 };
+
+  test('CA-4 a file that is written without end is taken over all the same, now and then', async () => {
+    const file = await write('holdfast.json', documentOf('edit-0'));
+    using watch = new Watched([file], neverQuiet);
+    await watch.next();
+    let edits = 0;
+    while (watch.emitted.length < 4) {
+      edits += 1;
+      await write('holdfast.json', documentOf(`edit-${String(edits)}`));
+    }
+    await watch.untilCommand(`edit-${String(edits)}`);
+    expect(watch.warnings).toEqual([]);
+  });
+
+  test('CA-4 the half of such a file is still none', async () => {
+    const file = await write('holdfast.json', documentOf('one'));
+    using watch = new Watched([file], { ...neverQuiet, graceMs: 3_600_000 });
+    await watch.next();
+    for (let edit = 0; edit < 20; edit += 1) await write('holdfast.json', documentOf('two').slice(0, 10 + edit));
+    await write('holdfast.json', documentOf('two'));
+    expect(await watch.next()).toEqual({ docs: 'two' });
+    expect(watch.emitted).toHaveLength(2);
+    expect(watch.warnings).toEqual([]);
+  });
+});
+
 describe('editors', () => {
   test('CA-4 an editor that writes beside the file and renames gives one change each time', async () => {
     const file = await write('holdfast.json', documentOf('0'));
