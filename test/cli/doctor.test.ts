@@ -342,4 +342,30 @@ describe('files', () => {
       expect(output).not.toContain(secret);
     }
   });
+
+  test('SE-1 CL-1 doctor names the folder and the program that references name, and shows no user info of urls', async () => {
+    const folder = join(directory, 'payments-service');
+    await mkdir(join(folder, '.cursor'), { recursive: true });
+    const file = join(folder, '.cursor', 'mcp.json');
+    const env = { ROOT: '${workspaceFolderBasename}', WF: '${workspaceFolder}' };
+    await using http = await answering(500);
+    await writeFile(
+      file,
+      JSON.stringify({
+        mcpServers: {
+          'payments-service': { command: '${workspaceFolderBasename}-mcp', env },
+          web: { url: http.url.replace('//', '//ann:pw1@') },
+          mad: { url: 'ftp://ann:pw2@a.example' },
+          db: { ...node(`console.error('no postgres://ann:pw3@db.example'); process.exit(1)`), env },
+        },
+      }),
+    );
+    for (const args of [['doctor'], ['doctor', '--json']]) {
+      const { output, errors } = await runIn([...args, '--config', file], { directory });
+      expect(errors + output).not.toMatch(/ann:|pw\d/);
+      expect(output).toContain(file);
+      expect(output).toMatch(/Expected the command \\?"payments-service-mcp\\?" on PATH/);
+      expect(output).toContain('no postgres://[redacted]@db.example');
+    }
+  });
 });

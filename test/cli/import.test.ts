@@ -84,6 +84,63 @@ test('CA-1 SE-1 import shows what it understood and left out, and no secret', as
   expect(output).not.toContain('hunter2');
 });
 
+test('CA-1 SE-1 import shows folders that references name, in messages, arguments and directories', async () => {
+  const file = await write(
+    'payments-service/.cursor/mcp.json',
+    JSON.stringify({
+      mcpServers: {
+        'payments-service': {
+          command: '${workspaceFolderBasename}-mcp',
+          args: ['${workspaceFolder}', '--key-file', '${workspaceFolder}/not-there', '${HERE}'],
+          env: { ROOT: '${workspaceFolderBasename}', WF: '${workspaceFolder}', HOUSE: '${userHome}', T: '${TOKEN}' },
+          colour: 1,
+        },
+      },
+    }),
+  );
+  const folder = join(directory, 'payments-service');
+  const { code, output } = await run([file, '--json'], { HERE: folder, TOKEN: 'hunter2-hunter2' });
+  expect(code).toBe(0);
+  expect(output).not.toContain('hunter2');
+  expect(JSON.parse(output)).toMatchObject({
+    files: [
+      {
+        file,
+        servers: [
+          {
+            name: 'payments-service',
+            command: 'payments-service-mcp',
+            args: [folder, '--key-file', `${folder}/not-there`, folder],
+            env: { ROOT: 'payments-service', WF: folder, HOUSE: join(directory, 'home'), T: '[redacted]' },
+          },
+        ],
+      },
+    ],
+  });
+  const all = (await readdir(cases)).map((name) => join(cases, name));
+  const survey = await run([...all, '--json'], { HOME: '/home/tester' });
+  expect(survey.output).not.toMatch(/"[^"]*\[redacted\][/\\]/);
+});
+
+test('CA-1 SE-1 import shows no user info of urls, however short', async () => {
+  const file = await write(
+    'project/.mcp.json',
+    JSON.stringify({
+      mcpServers: {
+        web: { url: 'http://ann:pw1@a.example/mcp' },
+        db: { command: 'db', args: ['postgres://ann:pw/2@db.example/x', '--proxy=http://pw3@b.example'] },
+        given: { url: 'http://${NAME}:${PASS}@a.example/mcp' },
+        bad: { url: 'ftp://ann:pw4@a.example/mcp', link: 'http://ann:pw5@a.example' },
+      },
+    }),
+  );
+  for (const flags of [[], ['--json']]) {
+    const { output } = await run([file, ...flags], { NAME: 'ann', PASS: 'pw6' });
+    expect(output).toContain('http://[redacted]@a.example/mcp');
+    expect(output).not.toMatch(/ann|pw/);
+  }
+});
+
 test('CA-1 import without files takes the usual places of the user and the project, the project last', async () => {
   const servers = (command: string) => JSON.stringify({ mcpServers: { both: { command }, [command]: { command } } });
   await write('home/.cursor/mcp.json', servers('user'));

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ServerConfig } from '../../src/domain/config.ts';
 import { createRedactor, secretsOf } from '../../src/domain/redact.ts';
+import { isPlace } from '../../src/domain/secrets.ts';
 
 describe('SE-1 redactor', () => {
   test('SE-1 replaces every occurrence of a secret and leaves the rest', () => {
@@ -167,7 +168,91 @@ describe('SE-1 redactor', () => {
   });
 });
 
+describe('SE-1 names', () => {
+  test('SE-1 a name that is kept stays whole where it is an identifier, and nowhere else', () => {
+    const redactor = createRedactor();
+    redactor.keep('refunds-x');
+    redactor.keep('/srv/payments-service/.mcp.json');
+    redactor.add('refunds-x');
+    redactor.add('payments');
+    expect(
+      redactor.value({
+        'refunds-x': { id: 'mcp:refunds-x/shop', tool: 'mcp__refunds-x__buy', file: '/srv/payments-service/.mcp.json' },
+        text: 'Server "refunds-x" in "/srv/payments-service/.mcp.json": refunds-x, or payments.',
+        json: JSON.stringify({ text: '"refunds-x"' }),
+        longer: 'mcp:refunds-xy and refunds-x-y',
+        payments: '"payments"',
+      }),
+    ).toEqual({
+      'refunds-x': { id: 'mcp:refunds-x/shop', tool: 'mcp__refunds-x__buy', file: '/srv/payments-service/.mcp.json' },
+      text: 'Server "refunds-x" in "/srv/payments-service/.mcp.json": [redacted], or [redacted].',
+      json: JSON.stringify({ text: '"refunds-x"' }),
+      longer: 'mcp:[redacted]y and [redacted]-y',
+      '[redacted]': '"[redacted]"',
+    });
+  });
+
+  test('SE-1 a secret that holds a name is taken out with it', () => {
+    const redactor = createRedactor();
+    redactor.add('refunds-x-token');
+    redactor.keep('refunds-x');
+    expect(redactor.text('"refunds-x-token" of "refunds-x"')).toBe('"[redacted]" of "refunds-x"');
+    redactor.add('x" of "y');
+    expect(redactor.text('"refunds-x" of "y"')).toBe('"refunds-[redacted]"');
+  });
+});
+
+describe('SE-1 user info of urls', () => {
+  test.each([
+    ['http://user:pass@a.example/', 'http://[redacted]@a.example/'],
+    ['http://token@a.example', 'http://[redacted]@a.example'],
+    ['x://:p@h', 'x://[redacted]@h'],
+    ['see http://u:p@a, https://v:q@b/c', 'see http://[redacted]@a, https://[redacted]@b/c'],
+    ['http://u:p@ss@a.example/x@y', 'http://[redacted]@a.example/x@y'],
+    ['postgres://u:p/a?b#c@db.example/x', 'postgres://[redacted]@db.example/x'],
+    ['http://u:p"q@a.example', 'http://[redacted]@a.example'],
+    [String.raw`{"url":"http:\/\/u:p@a.example"}`, String.raw`{"url":"http:\/\/[redacted]@a.example"}`],
+    ['to=http%3A%2F%2Fu%3Ap%40a.example%2Fx', 'to=http%3A%2F%2F[redacted]%40a.example%2Fx'],
+    ['--proxy=http://u:p@a:80', '--proxy=http://[redacted]@a:80'],
+  ])('SE-1 is taken out of %s', (text, shown) => {
+    const redactor = createRedactor();
+    expect(redactor.text(text)).toBe(shown);
+    expect(redactor.text(shown)).toBe(shown);
+    expect(redactor.value([{ [text]: text }])).toEqual([{ [shown]: shown }]);
+  });
+
+  test.each([
+    'https://unpkg.example/@scope/pkg@1.2.3',
+    'http://a.example:8080/users/me@b.example',
+    'http://[::1]:8080/a@b',
+    'https://a.example?mail=a@b.example',
+    'mail me@a.example, or see http://a.example',
+    '{"url":"http://a.example","mail":"me@b.example"}',
+    'http://${USER}:${env:PASS}@a.example/',
+    'https://{env:TOKEN}@a.example/',
+    'git@a.example:x/y',
+    'a%40b.example',
+  ])('SE-1 is not seen in %s', (text) => {
+    expect(createRedactor().text(text)).toBe(text);
+  });
+
+  test('SE-1 is looked for in a large text in one go', () => {
+    for (const part of ['://', '://a:', 'a', '%3a%2f%2f', 'http://u:p', ':'])
+      expect(createRedactor().text(`@%40${part.repeat(300_000)}`)).toHaveLength(4 + part.length * 300_000);
+  });
+});
+
 describe('SE-1 secrets of a configuration', () => {
+  test('SE-1 are none that are said to be none, and no places', () => {
+    const env = { A: '/srv/known', B: '/srv/unknown', C: 'plain-text', D: '//host/known', E: String.raw`C:\known-x` };
+    expect(secretsOf({ command: 'x', env, notSecret: ['plain-text'] }, (value) => isPlace(value, () => true))).toEqual([
+      '//host/known',
+    ]);
+    expect(secretsOf({ command: 'x', env }, (value) => isPlace(value, (path) => path === '/srv/known'))).toHaveLength(
+      4,
+    );
+  });
+
   test.each<[string, ServerConfig, readonly string[]]>([
     ['nothing in a plain one', { command: 'node', args: ['server.js', '--verbose', '--port', '8080-8090'] }, []],
     [
