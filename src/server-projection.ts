@@ -87,7 +87,7 @@ export class ServerProjection {
   /** What to project, whenever what was asked for or what is available changes. */
   inputs(
     base$: Observable<ServerBase>,
-    warn: (message: string) => void,
+    warn: (message: string, code?: string) => void,
     extensionWarn: (message: string) => void,
   ): Observable<ProjectionInput> {
     const environments = this.#environments;
@@ -162,7 +162,7 @@ export class ServerProjection {
 }
 
 /** What reads plugins is loaded where there are environments. */
-function follow(environments: Environments, warn: (message: string) => void): Observable<Available> {
+function follow(environments: Environments, warn: (message: string, code?: string) => void): Observable<Available> {
   return holding((until) => {
     const { roots = [] } = environments;
     const held = { roots, states$: heldStream(environments.states$, until) };

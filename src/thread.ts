@@ -172,7 +172,7 @@ class LiveThread extends CurrentRequester implements Thread {
     for (const secret of options.secrets ?? []) redactor.add(secret);
     const inputs$ = this.#projection.inputs(
       bases$,
-      (message) => facts.warn('environment_failed', message),
+      (message, code = 'environment_failed') => facts.warn(code, message),
       (message) => facts.warn('extension_failed', message),
     );
     this.#catalog = followCatalog(inputs$, {

@@ -16,9 +16,11 @@ import { stateOf } from './environments.ts';
 import type { RootExtras } from './executor-skills.ts';
 import { localLauncher } from './launchers.ts';
 import type { PluginConfig } from './plugin-config.ts';
+import { isUnfit } from './plugin-faults.ts';
+import type { WarnOfPlugin } from './plugin-faults.ts';
 
 /** The environments as they change, with what their plugins bring. Unsubscribing ends what is being read. */
-export function availableIn(environments: Environments, warn: (message: string) => void): Observable<Available> {
+export function availableIn(environments: Environments, warn: WarnOfPlugin): Observable<Available> {
   return defer(() => {
     const discovery = new Discovery(environments.roots ?? [], warn);
     return from(environments.states$).pipe(
@@ -37,12 +39,12 @@ type Reading = PluginConfig | 'no plugin';
 
 class Discovery {
   readonly #roots: readonly SelectedRoot[];
-  readonly #warn: (message: string) => void;
+  readonly #warn: WarnOfPlugin;
   readonly #controller = new AbortController();
   readonly #servers = new ReadOnce<Reading>((root, launcher) => this.#readServers(root, launcher));
   readonly #extras = new ReadOnce<RootExtras>((root, launcher) => this.#readExtras(root, launcher));
 
-  constructor(roots: readonly SelectedRoot[], warn: (message: string) => void) {
+  constructor(roots: readonly SelectedRoot[], warn: WarnOfPlugin) {
     this.#roots = roots;
     this.#warn = warn;
   }
@@ -99,7 +101,7 @@ class Discovery {
     try {
       return await read(signal);
     } catch (error) {
-      if (!signal.aborted) this.#warn(`${what}: ${messageOf(error)}`);
+      if (!signal.aborted) this.#warn(`${what}: ${messageOf(error)}`, isUnfit(error) ? 'plugin_invalid' : undefined);
       return undefined;
     }
   }
@@ -108,7 +110,7 @@ class Discovery {
   async #parse(text: string, root: SelectedRoot, file: string): Promise<PluginConfig> {
     const { parsePluginConfig } = await import('./plugin-config.ts');
     const config = parsePluginConfig(text, { root: root.path, environment: root.environment, file });
-    for (const { message } of config.warnings) this.#warn(message);
+    for (const { message } of config.warnings) this.#warn(message, 'plugin_invalid');
     return config;
   }
 }

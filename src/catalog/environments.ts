@@ -3,6 +3,8 @@ import { BehaviorSubject } from 'rxjs';
 import type { Environments, RuntimeServers } from '../api.ts';
 import type { EnvironmentState, EnvironmentStates, Launcher, Place, SelectedRoot } from '../domain/environment.ts';
 import type { ServerConfig } from '../domain/config.ts';
+import { HoldfastError } from '../domain/errors.ts';
+import { isRecord, shown } from '../domain/json.ts';
 
 /** Environments whose states are set by hand. */
 export interface EnvironmentRegistry extends Environments {
@@ -18,7 +20,7 @@ export interface EnvironmentRegistry extends Environments {
 }
 
 /**
- * Makes an empty registry.
+ * Makes an empty registry. What is no root, no id or no launcher is refused: `invalid_argument`.
  *
  * @example
  * const environments = createEnvironments({ roots: [{ plugin, environment: 'box', path: '/plugins/docs' }] });
@@ -27,19 +29,25 @@ export interface EnvironmentRegistry extends Environments {
  * environments.ready('box', { handle: container.id, launcher: commandLauncher({ prefix: ['docker', 'exec', '-i', container.id] }) });
  */
 export function createEnvironments(options: { readonly roots?: readonly SelectedRoot[] } = {}): EnvironmentRegistry {
+  const { roots = [] } = options;
+  checkRoots(roots);
   const states$ = new BehaviorSubject<EnvironmentStates>({});
   const set = (id: string, state: EnvironmentState): void => {
+    if (!isName(id)) throw expected('the id of an environment', id);
     if (!isSameState(stateOf(states$.value, id), state)) states$.next({ ...states$.value, [id]: state });
   };
   return {
     states$: states$.asObservable(),
-    roots: options.roots ?? [],
+    roots,
     get states() {
       return states$.value;
     },
     starting: (id) => set(id, { kind: 'starting' }),
-    ready: (id, { handle, launcher, cwd }) =>
-      set(id, { kind: 'ready', handle, launcher, ...(cwd === undefined ? {} : { cwd }) }),
+    ready(id, place) {
+      checkPlace(place);
+      const { handle, launcher, cwd } = place;
+      set(id, { kind: 'ready', handle, launcher, ...(cwd === undefined ? {} : { cwd }) });
+    },
     failed: (id, reason) => set(id, { kind: 'failed', reason }),
     remove(id) {
       if (stateOf(states$.value, id) === undefined) return;
@@ -87,4 +95,30 @@ function isSameState(a: EnvironmentState | undefined, b: EnvironmentState): bool
   if (a?.kind !== b.kind) return false;
   if (a.kind === 'ready' && b.kind === 'ready') return a.handle === b.handle && a.cwd === b.cwd;
   return a.kind !== 'failed' || b.kind !== 'failed' || a.reason === b.reason;
+}
+
+function checkRoots(roots: unknown): void {
+  if (!Array.isArray(roots)) throw expected('"roots" to be a list of plugins', roots);
+  for (const root of roots as readonly unknown[]) {
+    const { plugin, environment, path } = isRecord(root) ? root : {};
+    if (!isRecord(plugin) || !isName(plugin['id']) || !isName(environment))
+      throw expected('each root as { plugin: { id, name }, environment, path }', root);
+    if (typeof path !== 'string' || !/^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(path))
+      throw expected(`the absolute path of plugin "${String(plugin['id'])}"`, path);
+  }
+}
+
+function checkPlace(place: unknown): void {
+  const { handle, launcher } = isRecord(place) ? place : {};
+  if (!isName(handle)) throw expected('a handle that names the place', handle);
+  if (!isRecord(launcher) || typeof launcher['launch'] !== 'function')
+    throw expected('a launcher: "localLauncher", or one that "commandLauncher" makes', launcher);
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function expected(what: string, got: unknown): HoldfastError {
+  return new HoldfastError('invalid_argument', `Expected ${what}, got ${shown(got)}.`);
 }

@@ -8,9 +8,12 @@
 import { setMaxListeners } from 'node:events';
 import type { ConnectorAttribution } from '../domain/catalog.ts';
 import type { Launcher, SelectedRoot } from '../domain/environment.ts';
+import { messageOf } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { SkillInfo } from '../domain/skill.ts';
 import { frozenCopy } from '../domain/frozen.ts';
+import { isUnfit } from './plugin-faults.ts';
+import type { WarnOfPlugin } from './plugin-faults.ts';
 import { parseSkillFile } from './skill-file.ts';
 
 /** Most skills one plugin brings. */
@@ -36,7 +39,7 @@ export interface RootExtras {
 /** How a plugin is read. */
 export interface ReadExtrasOptions {
   readonly signal: AbortSignal;
-  readonly warn: (message: string) => void;
+  readonly warn: WarnOfPlugin;
 }
 
 /** Reads what a plugin brings besides servers. Rejects when its place cannot say. */
@@ -67,18 +70,28 @@ async function readSkills(
     launcher.findFiles(`${base}/.`, { ...find, depth: 1 }),
     launcher.findFiles(`${base}/skills`, { ...find, depth: skillDepth }),
   ]);
+  if (own === undefined && below === undefined)
+    warn(
+      `Plugin "${root.plugin.id}": expected its directory "${root.path}" in environment "${root.environment}", and it is not there. It brings nothing.`,
+      'plugin_invalid',
+    );
   const found = [...(own ?? []), ...(below ?? []).toSorted()];
   const paths = found.slice(0, maxSkillsPerRoot);
   if (found.length > paths.length)
     warn(
       `Plugin "${root.plugin.id}": expected at most ${String(maxSkillsPerRoot)} skills, got more. The rest is left out.`,
+      'plugin_invalid',
     );
   const skills = new Map<number, ExecutorSkill>();
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < paths.length; index = next++) {
       const path = paths[index] ?? '';
-      const text = await launcher.readFile?.(path, { signal, within: base });
+      const text = await readUnlessUnfit(path, root, launcher, {
+        signal,
+        warn: (problem) =>
+          warn(`Skill "${path}" of plugin "${root.plugin.id}" is left out: ${problem}`, 'skill_invalid'),
+      });
       const skill = text === undefined ? undefined : skillAt(path, text, root, warn);
       if (skill !== undefined) skills.set(index, skill);
     }
@@ -87,15 +100,10 @@ async function readSkills(
   return [...skills.keys()].toSorted((a, b) => a - b).flatMap((index) => skills.get(index) ?? []);
 }
 
-function skillAt(
-  path: string,
-  text: string,
-  root: SelectedRoot,
-  warn: (message: string) => void,
-): ExecutorSkill | undefined {
+function skillAt(path: string, text: string, root: SelectedRoot, warn: WarnOfPlugin): ExecutorSkill | undefined {
   const read = parseSkillFile(text, path);
   if (read.kind === 'invalid') {
-    warn(`Skill "${path}" of plugin "${root.plugin.id}" is left out: ${read.problem}.`);
+    warn(`Skill "${path}" of plugin "${root.plugin.id}" is left out: ${read.problem}.`, 'skill_invalid');
     return undefined;
   }
   const base = trimmed(root.path);
@@ -122,13 +130,13 @@ async function readConnectors(
   { signal, warn }: ReadExtrasOptions,
 ): Promise<readonly ConnectorAttribution[]> {
   const path = `${trimmed(root.path)}/.app.json`;
-  const text = await launcher.readFile?.(path, { signal, within: trimmed(root.path) });
+  const warnOfApps = (problem: string): void =>
+    warn(`Plugin "${root.plugin.id}": ${problem} Its connectors are left out.`, 'plugin_invalid');
+  const text = await readUnlessUnfit(path, root, launcher, { signal, warn: warnOfApps });
   if (text === undefined) return [];
   const apps = appsOf(text);
   if (apps === undefined) {
-    warn(
-      `Plugin "${root.plugin.id}": expected "${path}" to be { "apps": { NAME: { "id": … } } }. Its connectors are left out.`,
-    );
+    warnOfApps(`Expected "${path}" to be { "apps": { NAME: { "id": … } } }.`);
     return [];
   }
   return Object.entries(apps)
@@ -137,6 +145,22 @@ async function readConnectors(
       return typeof id === 'string' && id !== '' ? [{ id, name }] : [];
     })
     .slice(0, maxConnectors);
+}
+
+/** The text of a file inside the plugin. One that is not fit to be read is a warning; a place that cannot say rejects. */
+async function readUnlessUnfit(
+  path: string,
+  { path: root }: SelectedRoot,
+  launcher: Launcher,
+  { signal, warn }: { readonly signal: AbortSignal; readonly warn: (problem: string) => void },
+): Promise<string | undefined> {
+  try {
+    return await launcher.readFile?.(path, { signal, within: trimmed(root) });
+  } catch (error) {
+    if (!isUnfit(error)) throw error;
+    warn(messageOf(error));
+    return undefined;
+  }
 }
 
 function appsOf(text: string): Record<string, unknown> | undefined {

@@ -11,11 +11,13 @@ export type ShellWords = (script: string, ...args: readonly string[]) => readonl
 
 /** Exit code for a file that is not there: `EX_NOINPUT`. */
 const missingCode = 66;
+/** Exit code for a file that leads out: `EX_NOPERM`. */
+const outsideCode = 77;
 const readScript = `[ -e "$1" ] || exit ${String(missingCode)}; exec cat "$1"`;
 const readInsideScript = `[ -e "$1" ] || exit ${String(missingCode)}
 real=$(readlink -f "$1") && root=$(readlink -f "$2") || exit
 case "$real" in "$root"/*) exec cat "$real";; esac
-echo "Expected \\"$1\\" to be inside \\"$2\\", and it leads out of it." >&2; exit 1`;
+exit ${String(outsideCode)}`;
 /** Names end with NUL, so that one with a line break is one. */
 const findScript = `[ -d "$1" ] || exit ${String(missingCode)}
 exec find "$1" -maxdepth "$2" -type f -name "$3" -exec printf '%s\\0' {} +`;
@@ -44,7 +46,8 @@ export function readFileThere(
   path: string,
   { signal, within }: ReadFileOptions,
 ): Promise<string | undefined> {
-  return run(within === undefined ? shell(readScript, path) : shell(readInsideScript, path, within), signal);
+  if (within === undefined) return run(shell(readScript, path), signal);
+  return run(shell(readInsideScript, path, within), signal, () => outsideError(path, within));
 }
 
 /** As {@link findLocalFiles}, in the place the words lead to. */
@@ -93,7 +96,7 @@ function isInside(path: string, directory: string): boolean {
 
 function outsideError(path: string, within: string): HoldfastError {
   return new HoldfastError(
-    'server_unavailable',
+    'invalid_result',
     `Expected "${path}" to be inside "${within}", and it leads out of it. It was not read.`,
     { retryable: false },
   );
@@ -107,12 +110,17 @@ function tooLargeError(path: string, size: number): HoldfastError {
   );
 }
 
-function run([command, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<string | undefined> {
+function run(
+  [command, ...args]: readonly [string, ...string[]],
+  signal: AbortSignal,
+  outside?: () => HoldfastError,
+): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const options = { signal, timeout: readTimeoutMs, maxBuffer: maxFileBytes, encoding: 'utf8' as const };
     const child = execFile(command, args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else if (error.code === missingCode) resolve(undefined);
+      else if (error.code === outsideCode && outside !== undefined) reject(outside());
       else
         reject(
           new HoldfastError(

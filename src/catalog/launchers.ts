@@ -1,6 +1,7 @@
 /** Starting servers on this machine, and in a place that a command leads into: `docker exec -i box`, `ssh host`, … */
 import type { Launcher, LaunchRequest } from '../domain/environment.ts';
 import { HoldfastError } from '../domain/errors.ts';
+import { shown } from '../domain/json.ts';
 import type { ShellWords } from './launcher-files.ts';
 
 /** Starts servers on this machine. */
@@ -47,12 +48,19 @@ export interface CommandLauncherOptions {
 /**
  * Starts servers behind a command prefix. The place needs a POSIX `sh` for servers with variables or a directory, and for
  * reading files.
+ *
+ * @throws HoldfastError `invalid_argument` for a prefix without a command.
  */
 export function commandLauncher({
   prefix,
   quoting = 'none',
   variables = 'arguments',
 }: CommandLauncherOptions): Launcher {
+  if (!isCommand(prefix))
+    throw new HoldfastError(
+      'invalid_argument',
+      `Expected "prefix" to be the words of a command, such as ["docker", "exec", "-i", "box"], got ${shown(prefix)}.`,
+    );
   const [command, ...before] = prefix;
   const quote = (words: readonly string[]): readonly string[] => (quoting === 'shell' ? words.map(quoted) : words);
   const shell: ShellWords = (script, ...words) => [
@@ -75,6 +83,10 @@ export function commandLauncher({
       return findFilesThere(shell, directory, options);
     },
   };
+}
+
+function isCommand(prefix: unknown): boolean {
+  return Array.isArray(prefix) && prefix.length > 0 && prefix.every((word) => typeof word === 'string');
 }
 
 /** What scripts are called in messages of the shell. */

@@ -57,13 +57,22 @@ export class LiveSection {
 
 function jsonOf(value: unknown): Json | undefined {
   if (value === undefined || value === null) return undefined;
-  const text: unknown = JSON.stringify(value);
+  const text: unknown = JSON.stringify(value, refuseLoss);
   if (typeof text !== 'string') throw new TypeError(`expected JSON, got a value of type ${typeof value}`);
   const bytes = Buffer.byteLength(text);
   if (bytes > sectionBounds.bytes)
     throw new RangeError(`expected at most ${String(sectionBounds.bytes)} bytes of JSON, got ${String(bytes)}`);
   const stripped = withoutNulls(JSON.parse(text), 0);
   return stripped === undefined ? undefined : frozenCopy(stripped);
+}
+
+/** What JSON would make `{}` of: a promise, a map, an instance of a class that does not say how it is written. */
+function refuseLoss(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const kind = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  if (kind === 'Object') return value;
+  const hint = kind === 'Promise' ? '. Wait for it before, or give an observable of its value' : '';
+  throw new TypeError(`expected JSON, got a value of type ${kind}${hint}`);
 }
 
 /** Null members would say, in a merge patch, that there are none. */

@@ -54,6 +54,39 @@ const published = (generation: number) => (fact: { readonly type: string; readon
   fact.type === 'runtime.published' && fact.generation === generation;
 
 describe('the registry', () => {
+  test.each<readonly [string, unknown, string]>([
+    ['no list', 'x', 'Expected "roots" to be a list of plugins, got "x".'],
+    ['no root', [{}], 'Expected each root as { plugin: { id, name }, environment, path }, got {}.'],
+    [
+      'a relative path',
+      [{ plugin: { id: 'kit', name: 'Kit' }, environment: 'local', path: 'plugins/kit' }],
+      'Expected the absolute path of plugin "kit", got "plugins/kit".',
+    ],
+  ])('CA-7 refuses roots that are %s', (_what, roots, message) => {
+    expect(() => createEnvironments({ roots: roots as never })).toThrow(
+      expect.objectContaining({ code: 'invalid_argument', message }) as Error,
+    );
+  });
+
+  test.each(['/plugins/kit', 'C:\\plugins\\kit', '\\\\host\\kit'])('CA-7 takes %j for an absolute path', (path) => {
+    const roots = [{ plugin: { id: 'kit', name: 'Kit' }, environment: 'box', path }];
+    expect(createEnvironments({ roots }).roots).toEqual(roots);
+  });
+
+  test.each<readonly [string, unknown]>([
+    ['without a launcher', { handle: 'one' }],
+    ['whose launcher is none', { handle: 'one', launcher: {} }],
+    ['without a handle', { launcher }],
+    ['that is none', undefined],
+  ])('CA-7 refuses a ready place %s', (_what, place) => {
+    const environments = createEnvironments();
+    expect(() => environments.ready('box', place as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_argument' }) as Error,
+    );
+    expect(() => environments.starting('')).toThrow(expect.objectContaining({ code: 'invalid_argument' }) as Error);
+    expect(environments.states).toEqual({});
+  });
+
   test('CA-7 tells the states of now, then each change, and nothing that is none', () => {
     const environments = createEnvironments();
     environments.starting('a');
@@ -242,7 +275,7 @@ describe('selected plugins', () => {
     await thread.ready();
     environments.ready('box', { handle: 'one', launcher });
     const warning = await watch.until((fact) => fact.type === 'warning');
-    expect(warning).toMatchObject({ code: 'environment_failed' });
+    expect(warning).toMatchObject({ code: 'plugin_invalid' });
     expect(warning).toHaveProperty('message', expect.stringContaining('"bad"'));
     await watch.until(published(2));
     expect(serverOf(thread, 'good').state).toBe('disabled');

@@ -36,6 +36,12 @@ function start(launcher: Launcher, given: Partial<LaunchRequest>): unknown {
   return parsed;
 }
 
+test.each([[[]], [[5]], ['docker'], [undefined]])('CA-7 refuses %j for a prefix', (prefix) => {
+  expect(() => commandLauncher({ prefix: prefix as never })).toThrow(
+    expect.objectContaining({ code: 'invalid_argument' }) as Error,
+  );
+});
+
 /** Puts its words together for a shell, as `ssh` does. */
 const likeSsh = ['sh', '-c', 'exec sh -c "$*"', 'ssh'] as const;
 /** Sets a variable on its way, as a container has its own. */

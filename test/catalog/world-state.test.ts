@@ -46,6 +46,23 @@ describe('the world state', () => {
     expect(world.next([]).change).toEqual({ 'acme.weather': null });
   });
 
+  test.each<readonly [string, () => unknown]>([
+    ['Promise', async () => Promise.resolve({ sky: 'clear' })],
+    ['Map', () => new Map([['sky', 'clear']])],
+    ['Set', () => ({ skies: new Set(['clear']) })],
+    ['Error', () => ({ why: new Error('rain') })],
+  ])('WS-1 a section that says a %s is told, and keeps its last value', (kind, value) => {
+    let say: () => unknown = () => ({ sky: 'grey' });
+    const world = worldOf([{ id: 'acme.weather', value: () => say() as Json }]);
+    world.next();
+    say = value;
+    expect(world.next().state).toEqual({ 'acme.weather': { sky: 'grey' } });
+    expect(world.warnings).toEqual([expect.stringContaining(`expected JSON, got a value of type ${kind}`)]);
+    expect(worldOf([{ id: 'acme.when', value: { at: new Date(0) } as never }]).next().state).toEqual({
+      'acme.when': { at: '1970-01-01T00:00:00.000Z' },
+    });
+  });
+
   test('WS-1 the changes applied in order give the state of each step, whatever the sections say', () => {
     const ids = fc.constantFrom('a', 'b', 'acme/c', 'd:1');
     const json = fc.jsonValue({ maxDepth: 4 });

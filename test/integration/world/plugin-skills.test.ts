@@ -124,11 +124,40 @@ describe.each(launchers)('the skills of plugins, reached through %s', (_, launch
       expect(await errorOf(step.readSkill('hammer', { file }))).toMatchObject({ code: 'invalid_result' });
     for (const file of ['link.md', 'up/secret.md']) {
       const error = await errorOf(step.readSkill('hammer', { file }));
-      expect(error).toMatchObject({ code: 'server_unavailable' });
-      expect(error.message).toContain('leads out of it');
+      expect(error).toMatchObject({ code: 'invalid_result' });
+      expect(error.message).toMatch(
+        /^Expected "[^"]+" to be inside "[^"]+", and it leads out of it\. It was not read\.$/,
+      );
     }
     write('kit/skills/hammer/SKILL.md', skillText({ name: 'axe', description: 'Drives nails.' }));
     expect(await errorOf(step.readSkill('hammer'))).toMatchObject({ code: 'invalid_result' });
+  });
+
+  test('WS-2 CA-7 one whose directory is not there is told once, a file that is not fit costs itself', async () => {
+    const root = plugin();
+    write('secret.json', '{}');
+    rmSync(join(root.path, '.app.json'));
+    symlinkSync(join(directory, 'secret.json'), join(root.path, '.app.json'));
+    write('kit/skills/bad/SKILL.md', 'Nothing.');
+    write('kit/.mcp.json', '{');
+    const gone = { plugin: { id: 'gone', name: 'Gone' }, environment: 'box', path: join(directory, 'gone') };
+    const environments = createEnvironments({ roots: [gone, root] });
+    environments.ready('box', { handle: 'one', launcher });
+    await using thread = createThread({ environments });
+    const watch = new Watch(thread);
+    expect(await skillNames(thread)).toEqual(['whole', 'saw', 'hammer']);
+    environments.starting('box');
+    environments.ready('box', { handle: 'one', launcher });
+    expect(await skillNames(thread)).toEqual(['whole', 'saw', 'hammer']);
+    await watch.until((fact) => fact.type === 'warning' && fact.message.includes('"kit" could not be read'));
+    const told = watch.of('warning').map(({ code, message }) => `${code} ${message}`);
+    expect(told.filter((text) => text.startsWith('plugin_invalid Plugin "gone"'))).toEqual([
+      `plugin_invalid Plugin "gone": expected its directory "${gone.path}" in environment "box", and it is not there. It brings nothing.`,
+    ]);
+    expect(told).toContainEqual(expect.stringMatching(/^plugin_invalid Plugin "kit": .*leads out of it.*connectors/));
+    expect(told).toContainEqual(expect.stringMatching(/^plugin_invalid Plugin "kit" could not be read/));
+    expect(told.filter((text) => text.startsWith('skill_invalid Skill '))).toHaveLength(1);
+    expect(told.filter((text) => text.startsWith('environment_failed'))).toEqual([]);
   });
 
   test('WS-2 links are not followed to skills, neither a file nor a directory', async () => {
