@@ -14,13 +14,16 @@ export interface FollowPorts {
   readonly runCommand: CommandRunner;
 }
 
-/** Replaces the runtime and the policy after each good change of the files of `config`, until the returned function is called. */
+/**
+ * Replaces the runtime and the policy after each good change of the files of `config`, each if it is another one, until the
+ * returned function is called.
+ */
 export function followFiles(config: ResolvedConfig, { replace, setPolicy, warn, runCommand }: FollowPorts): () => void {
   let isStopped = false;
   let last = config;
-  const replaceBy = async ({ servers, misconfigured, provenance, secrets }: ResolvedConfig): Promise<void> => {
+  const replaceBy = async (next: ResolvedConfig): Promise<void> => {
     try {
-      await replace({ servers, misconfigured, provenance, secrets });
+      await replace(runtimeOf(next));
     } catch (error) {
       const { code, message } = errorRecord(error);
       if (!isStopped) warn({ code, message });
@@ -37,8 +40,10 @@ export function followFiles(config: ResolvedConfig, { replace, setPolicy, warn, 
           code: 'restart_needed',
           message: 'Expected "limits" to stay, got others. They count from the next start on.',
         });
+      const hasOthers = !isDeepStrictEqual(runtimeOf(last), runtimeOf(next));
       last = next;
-      void replaceBy(next);
+      // Else nothing of it is about servers: what runs goes on.
+      if (hasOthers) void replaceBy(next);
     },
     error: (error: unknown) => warn(errorRecord(error)),
   });
@@ -46,4 +51,8 @@ export function followFiles(config: ResolvedConfig, { replace, setPolicy, warn, 
     isStopped = true;
     subscription.unsubscribe();
   };
+}
+
+function runtimeOf({ servers, misconfigured, provenance, secrets }: ResolvedConfig): RuntimeServers {
+  return { servers, misconfigured, provenance, secrets };
 }

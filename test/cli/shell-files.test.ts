@@ -33,7 +33,7 @@ test('CL-1 CA-4 PO-1 a changed policy of a watched file holds for the next call'
   await person.type('call one/echo text=free', keys.enter);
   await person.sees(/[\r\n]free[\s\S]*holdfast> /);
   await write('holdfast.json', { mcpServers, policy: { approval: 'prompt' } });
-  await person.sees(/Generation 2 is current\.[\s\S]*holdfast> /);
+  await person.sees(/The policy of the files changed\.[\s\S]*holdfast> /);
   await person.type('call one/echo text=asked', keys.enter);
   await person.sees(/Approve this call/);
   await person.type(keys.enter);

@@ -251,6 +251,7 @@ class Shell implements ShellContext {
       replace: async (next) => thread.replaceRuntime(next),
       setPolicy: (given) => {
         thread.setPolicy(withApproval(given, approval) ?? {});
+        this.say(terminal.paint('dim', 'The policy of the files changed. It holds from now on.'));
       },
       warn: ({ message }) => this.say(terminal.paint('yellow', plain(message))),
       // In the middle of a line nobody is asked: what was consented to before runs.
