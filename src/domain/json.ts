@@ -1,4 +1,5 @@
 /** The values JSON can carry: what contexts, events and snapshots are made of. */
+import { withoutUserInfo } from './user-info.ts';
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
@@ -30,7 +31,7 @@ function isJson(value: unknown): value is Json {
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   try {
-    return JSON.stringify(value).slice(0, 200);
+    return withoutUserInfo(JSON.stringify(value)).slice(0, 200);
   } catch {
     return typeof value;
   }

@@ -140,15 +140,16 @@ function replaceForms(input: string, { byStart, filter }: FormIndex, names: read
 
 /** Tells whether a stretch of a text is in a name that stands there as an identifier. */
 function isWithin(name: string, input: string, start: number, end: number): boolean {
-  let at = input.indexOf(name, Math.max(0, end - name.length));
-  for (; at >= 0 && at <= start; at = input.indexOf(name, at + 1))
-    if (/(?:^|"|\bmcp:|\bmcp__)$/.test(input.slice(Math.max(0, at - 6), at)) && isEnd(input, at + name.length))
+  for (let at = Math.max(0, end - name.length); at <= start; at += 1) {
+    if (!input.startsWith(name, at)) continue;
+    const after = at + name.length;
+    if (
+      /(?:^|"|\bmcp(?::|__))$/.test(input.slice(Math.max(0, at - 6), at)) &&
+      /^(?:$|\\?"|\/|__)/.test(input.slice(after, after + 2))
+    )
       return true;
+  }
   return false;
-}
-
-function isEnd(input: string, at: number): boolean {
-  return /^(?:$|\\?"|\/|__)/.test(input.slice(at, at + 2));
 }
 
 interface Walk {
