@@ -11,6 +11,7 @@ import type { Exchange } from './exchange.ts';
 import type { Outgoing } from './fast-fetch.ts';
 import { isWireMessage, messagesIn, parseJson, requestIdOf } from './json-rpc.ts';
 import type { Refusal } from './refusal.ts';
+import { Reopening } from './reopening.ts';
 import type { WireSendOptions } from './transport.ts';
 import { describeLine } from './warnings.ts';
 
@@ -30,8 +31,6 @@ export interface OutgoingOwner {
 export const maxAttempts = 3;
 export const defaultRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** A stream that was open this long counts as one that works, even if it was silent. */
-export const healthyMs = 5_000;
 
 export class OutgoingRequest implements Outgoing {
   readonly id: RequestId | undefined;
@@ -46,7 +45,7 @@ export class OutgoingRequest implements Outgoing {
   #retryMs = defaultRetryMs;
   #refusal: Refusal | undefined;
   #attempts = 0;
-  #openedAt = 0;
+  readonly #reopening = new Reopening();
   #timer: NodeJS.Timeout | undefined;
   #state: 'sending' | 'reading' | 'over' = 'sending';
   #cancelled: HoldfastError | undefined;
@@ -104,7 +103,7 @@ export class OutgoingRequest implements Outgoing {
 
   onStreamStatus(opened: boolean): void {
     this.#isStreamOpen = opened;
-    this.#openedAt = performance.now();
+    if (opened) this.#reopening.opened();
   }
 
   onEnd(error: HoldfastError | undefined): void {
@@ -155,7 +154,7 @@ export class OutgoingRequest implements Outgoing {
   }
 
   #resumeLater(): void {
-    if (this.#isStreamOpen && performance.now() - this.#openedAt >= healthyMs) this.#attempts = 0;
+    if (this.#reopening.ended()) this.#attempts = 0;
     this.#attempts += 1;
     if (this.#attempts > maxAttempts) {
       this.#finish(undefined);
@@ -163,7 +162,7 @@ export class OutgoingRequest implements Outgoing {
     }
     this.#timer = setTimeout(() => {
       void this.#resume();
-    }, this.#retryMs);
+    }, this.#reopening.delayMs(this.#retryMs));
   }
 
   async #resume(): Promise<void> {

@@ -9,8 +9,9 @@ import { HoldfastError } from '../../domain/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Outgoing } from './fast-fetch.ts';
 import { isWireMessage, messagesIn, parseJson } from './json-rpc.ts';
-import { defaultRetryMs, healthyMs, maxAttempts } from './outgoing-request.ts';
+import { defaultRetryMs, maxAttempts } from './outgoing-request.ts';
 import type { OutgoingOwner } from './outgoing-request.ts';
+import { Reopening } from './reopening.ts';
 import { describeLine } from './warnings.ts';
 
 const slowestMs = 30_000;
@@ -23,7 +24,7 @@ export class ServerStream implements Outgoing {
   #exchange: Exchange | undefined;
   #lastEventId: string | undefined;
   #retryMs = defaultRetryMs;
-  #openedAt = 0;
+  readonly #reopening = new Reopening();
   #attempts = 0;
   #hasWorked = false;
   #timer: NodeJS.Timeout | undefined;
@@ -51,8 +52,9 @@ export class ServerStream implements Outgoing {
     if (this.#state === 'stopped') return;
     if (opened) {
       this.#state = 'open';
-      this.#openedAt = performance.now();
+      this.#reopening.opened();
     } else if (status === undefined || status >= 500 || status === 408 || status === 429) {
+      this.#reopening.ended();
       this.#openLater();
     } else {
       this.#state = 'absent';
@@ -83,7 +85,7 @@ export class ServerStream implements Outgoing {
 
   onEnd(): void {
     if (this.#state !== 'open') return;
-    if (performance.now() - this.#openedAt >= healthyMs) this.#worked();
+    if (this.#reopening.ended()) this.#worked();
     this.#openLater();
   }
 
@@ -113,7 +115,7 @@ export class ServerStream implements Outgoing {
       return;
     }
     this.#state = 'closed';
-    const delay = Math.min(this.#retryMs * 2 ** Math.min(this.#attempts - 1, 10), slowestMs);
+    const delay = this.#reopening.delayMs(Math.min(this.#retryMs * 2 ** Math.min(this.#attempts - 1, 10), slowestMs));
     // Does not keep the process alive: what waits for this stream has timers of its own.
     this.#timer = setTimeout(() => {
       this.#owner.openStream('').catch(() => {
