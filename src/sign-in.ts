@@ -6,13 +6,13 @@ import { isUsable } from './actors/servers.ts';
 import type { LiveConnection } from './actors/servers.ts';
 import { checkCallbackUrl, checkSignIn } from './check-sign-in.ts';
 import { abortReason } from './domain/abort-reason.ts';
-import { HoldfastError, toError } from './domain/errors.ts';
+import { HoldfastError, toError, toFailure } from './domain/errors.ts';
 import { plannedServer } from './step.ts';
 
 /** How often somebody is asked to sign in before it is given up. */
 const maxSignIns = 2;
 
-/** Resolves when the server is signed in to and its next start has come to an end. */
+/** Resolves when the server is signed in to and its next start has come to an end. What it rejects with holds no secret. */
 export async function authorizeServer(
   effects: Effects,
   name: string,
@@ -20,6 +20,17 @@ export async function authorizeServer(
   whenReady: () => Promise<void>,
 ): Promise<void> {
   checkSignIn(name, options);
+  await authorizeChecked(effects, name, options, whenReady).catch((error: unknown) => {
+    throw redacted(effects, error);
+  });
+}
+
+async function authorizeChecked(
+  effects: Effects,
+  name: string,
+  options: AuthorizeOptions,
+  whenReady: () => Promise<void>,
+): Promise<void> {
   await whenReady();
   const { connection } = plannedServer(effects, effects.publications.current, name);
   if (connection === undefined)
@@ -50,10 +61,13 @@ export async function authorizeServer(
 /** Takes the url a browser was sent back to. @throws HoldfastError of a sign-in that did not work. */
 export async function finishAuthorization(effects: Effects, callbackUrl: string): Promise<AuthorizationOutcome> {
   checkCallbackUrl(callbackUrl);
-  const result = (await effects.signIns?.finish(callbackUrl)) ?? { kind: 'unknown' };
+  const finishing = effects.signIns?.finish(callbackUrl).catch((error: unknown) => {
+    throw redacted(effects, error);
+  });
+  const result = (await finishing) ?? { kind: 'unknown' };
   switch (result.kind) {
     case 'failed':
-      throw result.error;
+      throw redacted(effects, result.error);
     case 'again':
       return { status: 'again', url: result.url };
     case 'signedIn':
@@ -61,6 +75,11 @@ export async function finishAuthorization(effects: Effects, callbackUrl: string)
     case 'unknown':
       return { status: 'unknown' };
   }
+}
+
+/** As it is told to callers: its causes may hold what an authorization server wrote. */
+function redacted({ redactor }: Effects, error: unknown): HoldfastError {
+  return toError(redactor.value(toFailure(error)));
 }
 
 function whenSettled(connection: LiveConnection, signal: AbortSignal | undefined): Promise<void> {

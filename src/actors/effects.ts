@@ -188,7 +188,9 @@ export function createEffects(options: EffectsOptions): Effects {
       if (!('url' in connection.config)) return undefined;
       const { authorizerOf, signInsOf } = await import('./authorizers.ts');
       const host = options.authorization ?? {};
-      const made = await authorizerOf(connection, { clock, redactor, facts, host });
+      const { results } = effects;
+      const signIns = (): SignIns | undefined => effects.signIns;
+      const made = await authorizerOf(connection, { clock, redactor, facts, host, results, signIns });
       if (made !== undefined) effects.signIns ??= signInsOf(effects);
       return made;
     },

@@ -75,13 +75,13 @@ function attempt<TValue>({ onError }: CachedToolsPorts, ask: () => TValue): TVal
 }
 
 /**
- * A given transport is used once. Who is signed in to a server by OAuth is not part of its identity: its tools are not shown
- * to whom they may not be for.
+ * A given transport is used once. Who is signed in to a server by OAuth, or by headers a helper gives, is not part of its
+ * identity: its tools are not shown to whom they may not be for.
  */
 function mayBeCached({ isDurable = false }: ToolCache, config: ServerConfig): boolean {
   if ('inMemory' in config) return !isDurable;
   if ('transport' in config && typeof config.transport === 'object') return false;
-  return !('url' in config) || config.oauth === undefined;
+  return !('url' in config) || (config.oauth === undefined && config.renewHeaders === undefined);
 }
 
 /** The experimental capability with which a server forbids the cache. */

@@ -17,6 +17,7 @@ import type { Calls } from './calls.ts';
 import type { Facts } from './facts.ts';
 import type { Publications } from './publications.ts';
 import type { Questions } from './questions.ts';
+import { Relisting, sameTools } from './relisting.ts';
 import type { LiveConnection, Servers } from './servers.ts';
 import { withToldHeaders } from './told-headers.ts';
 import type { ResultsCache } from './results-cache.ts';
@@ -93,8 +94,7 @@ class LinkAttempt {
   #isStopped = false;
   #closed: Promise<void> | undefined;
   #link: Link | undefined;
-  #isListing = false;
-  #listAgain = false;
+  #relisting: Relisting | undefined;
 
   constructor(ports: LinkPorts, connection: LiveConnection, tell: Tell) {
     this.#ports = ports;
@@ -110,6 +110,7 @@ class LinkAttempt {
   stop(): void {
     this.#isStopped = true;
     this.#controller.abort();
+    this.#relisting?.stop();
     if (this.#connection.link === this.#link) this.#connection.link = undefined;
     // Its calls end first: what they asked ends with them, and none of them goes on for a moment.
     if (this.#link !== undefined) this.#closed = this.#end(this.#link);
@@ -153,7 +154,9 @@ class LinkAttempt {
     const verdict = this.#ports.verdicts.get(identity);
     return this.#ports.openLink({
       server,
-      config: withToldHeaders(config, this.#ports.redactor),
+      config: withToldHeaders(config, this.#ports.redactor, () => {
+        this.#ports.results.credentialsChanged(this.#connection);
+      }),
       ...(place === undefined ? {} : { place }),
       ...(authorizer === undefined ? {} : { authorizer }),
       offer: this.#ports.offer,
@@ -265,26 +268,24 @@ class LinkAttempt {
     });
   }
 
-  /** One listing at a time; what changes meanwhile makes one more (CN-5). */
   #listingChanged(): void {
-    if (this.#link === undefined) return;
-    this.#listAgain = true;
-    if (!this.#isListing) void this.#list(this.#link);
+    const link = this.#link;
+    if (link === undefined || this.#isStopped) return;
+    this.#relisting ??= new Relisting({ clock: this.#ports.clock, list: () => this.#list(link) });
+    this.#relisting.changed();
   }
 
-  async #list(link: Link): Promise<void> {
+  async #list(link: Link): Promise<boolean> {
     const connection = this.#connection;
-    this.#isListing = true;
-    while (this.#listAgain && !this.#isStopped) {
-      this.#listAgain = false;
-      const ticket = this.#ports.servers.beginInventory();
-      const inventory = await link.list(this.#controller.signal);
-      if (connection.link !== link) break;
-      this.#ports.servers.noteInventory(connection, inventory, ticket);
-      this.#tell({ type: 'link.listed', toolCount: connection.tools.length, failure: inventory.failure ?? null });
-      if (inventory.failure === undefined) this.#ports.facts.tell({ type: 'tools.changed', server: connection.server });
-    }
-    this.#isListing = false;
+    const ticket = this.#ports.servers.beginInventory();
+    const inventory = await link.list(this.#controller.signal);
+    if (connection.link !== link) return false;
+    const before = connection.tools;
+    this.#ports.servers.noteInventory(connection, inventory, ticket);
+    this.#tell({ type: 'link.listed', toolCount: connection.tools.length, failure: inventory.failure ?? null });
+    if (inventory.failure === undefined && !sameTools(before, connection.tools))
+      this.#ports.facts.tell({ type: 'tools.changed', server: connection.server });
+    return true;
   }
 
   #factsOf({ info }: Link, inventory: Inventory): OpenedFacts {

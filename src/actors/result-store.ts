@@ -109,6 +109,11 @@ export class KeptResults {
     this.#shared.forget(`${addressOf(connection)} ${method}`, isMeant);
   }
 
+  /** Forgets what was for whoever was let in until now; what is for everybody stays. */
+  forgetPrivate(connection: LiveConnection): void {
+    this.#own.forget(`${connection.identity} `);
+  }
+
   /** Forgets a resource that changed, and those it may be a part of. */
   forgetReads(connection: LiveConnection, uri: string): void {
     const isMeant = (rest: string): boolean => {

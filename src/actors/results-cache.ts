@@ -50,6 +50,12 @@ export class ResultsCache {
     this.kept?.forgetReads(connection, uri);
   }
 
+  /** Somebody else is let in now, or nobody: what was for the one before is for nobody here. */
+  credentialsChanged(connection: LiveConnection): void {
+    connection.revision += 1;
+    this.kept?.forgetPrivate(connection);
+  }
+
   /** Its link is another one: what the server says may be, too. */
   reopened(connection: LiveConnection): void {
     connection.revision += 1;

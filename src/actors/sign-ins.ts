@@ -76,11 +76,16 @@ export class SignIns {
   async authorize(connection: LiveConnection, request: SignInRequest, signal: AbortSignal | undefined): Promise<void> {
     const { authorizer } = connection;
     if (authorizer === undefined) throw notToBeSignedIn(connection);
-    const signIn = await authorizer.signIn(request).catch((error: unknown) => {
+    const signIn = await unlessAborted(authorizer.signIn(request), signal).catch((error: unknown) => {
       throw named(connection, error);
     });
     if (signIn !== undefined) await this.#put(connection, signIn, signal);
     this.#use(connection);
+  }
+
+  /** Somebody signed in to the server elsewhere: it is tried with that, if it waits. */
+  goOn(connection: LiveConnection): void {
+    if (connection.state === 'authRequired') this.#use(connection);
   }
 
   /** Takes the url a browser came back to. */
@@ -212,6 +217,38 @@ export class SignIns {
   #failureOf(connection: LiveConnection, error: unknown): Failure {
     return { ...this.#ports.redact(toFailure(named(connection, error))), outcome: 'not-sent' };
   }
+}
+
+/** Waits for a sign-in to begin as long as its caller does; one that begins later is given up, unless others wait for it. */
+async function unlessAborted(
+  beginning: Promise<SignIn | undefined>,
+  signal: AbortSignal | undefined,
+): Promise<SignIn | undefined> {
+  if (signal === undefined) return beginning;
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => {
+      reject(new HoldfastError('aborted', 'The sign-in was aborted.'));
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([beginning, aborted]);
+  } catch (error) {
+    beginning.then((late) => {
+      const leave = late?.join();
+      // After whoever else waits for it has joined.
+      if (leave !== undefined) setImmediate(leave);
+    }, nothing);
+    throw error;
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
+  }
+}
+
+function nothing(): void {
+  // Nobody waits for how it ended.
 }
 
 function named({ server }: LiveConnection, error: unknown): HoldfastError {

@@ -13,8 +13,9 @@ import { checkUrl } from '../../domain/url-question.ts';
 import type { KnownClient } from './credentials.ts';
 import type { Discovered } from './discovery.ts';
 import { toAuthError } from './errors.ts';
-import type { AuthorizationRequest } from './running-sign-in.ts';
+import type { AuthorizationRequest, Exchange } from './running-sign-in.ts';
 import type { ChosenScope } from './scopes.ts';
+import { checkToken } from './token-answers.ts';
 
 export interface CodeFlowOptions {
   readonly discovered: Discovered;
@@ -24,10 +25,10 @@ export interface CodeFlowOptions {
   readonly scope: ChosenScope;
   readonly authentication: AddClientAuthentication | undefined;
   readonly dpop: DpopSession | undefined;
-  /** Runs with a bounded fetch. */
-  withFetch<TResult>(run: (fetch: Fetch) => Promise<TResult>): Promise<TResult>;
-  /** Keeps what came. */
-  keep(tokens: OAuthTokens, scope: string | undefined): Promise<void>;
+  /** Runs with a bounded fetch, until it is given up. */
+  withFetch<TResult>(run: (fetch: Fetch) => Promise<TResult>, signal: AbortSignal): Promise<TResult>;
+  /** Keeps what came, and commits it. */
+  keep(tokens: OAuthTokens, scope: string | undefined, exchange: Exchange): Promise<void>;
 }
 
 /** Makes the request. @throws HoldfastError `protocol_error` for a url nobody should be sent to. */
@@ -38,7 +39,7 @@ export async function authorizationRequest(options: CodeFlowOptions): Promise<Au
   if (!checked.ok)
     throw new HoldfastError('protocol_error', `The url to sign in at is not shown to anybody: ${checked.reason}`);
 
-  const redeem = async (answer: URLSearchParams): Promise<AuthorizationRequest | undefined> => {
+  const redeem = async (answer: URLSearchParams, exchange: Exchange): Promise<AuthorizationRequest | undefined> => {
     const code = codeIn(answer, discovered);
     if (code === undefined) {
       // Nobody here asked for these scopes: without them it may work.
@@ -47,7 +48,7 @@ export async function authorizationRequest(options: CodeFlowOptions): Promise<Au
       throw refusalIn(answer);
     }
     const iss = answer.get('iss');
-    const tokens = await options.withFetch((fetch) =>
+    const exchangeCode = (fetch: Fetch): Promise<OAuthTokens> =>
       exchangeAuthorization(discovered.authorizationServerUrl, {
         ...(discovered.metadata === undefined ? {} : { metadata: discovered.metadata }),
         ...(discovered.resource === undefined ? {} : { resource: discovered.resource }),
@@ -59,9 +60,10 @@ export async function authorizationRequest(options: CodeFlowOptions): Promise<Au
         codeVerifier,
         redirectUri: redirectUrl,
         fetchFn: fetch,
-      }),
-    );
-    await options.keep(tokens, scope.scope);
+      });
+    const tokens = await options.withFetch(exchangeCode, exchange.signal);
+    checkToken(tokens, discovered.issuer);
+    await options.keep(tokens, scope.scope, exchange);
     return undefined;
   };
   return { url: checked.url, redeem };

@@ -38,6 +38,7 @@ class ServerAuthorizer implements Authorizer {
 
   constructor(options: AuthorizerOptions) {
     this.#source = new TokenSource(options);
+    void this.#listen();
   }
 
   get state(): AuthState {
@@ -101,6 +102,22 @@ class ServerAuthorizer implements Authorizer {
   get #hasTokens(): boolean {
     const { tokens } = this.#source;
     return tokens !== undefined && tokens.access_token !== this.#refused;
+  }
+
+  /** Somebody else in this process signs in with the same store: who waits here for that need not go on waiting. */
+  async #listen(): Promise<void> {
+    const { closing, options } = this.#source;
+    const entry = await this.#source.entry().catch(() => undefined);
+    if (entry === undefined || closing.signal.aborted) return;
+    const takeOver = async (): Promise<void> => {
+      if (this.#hasTokens || this.#source.isSilent) return;
+      await this.#source.reload();
+      if (!this.#hasTokens) return;
+      this.#signIn?.completeElsewhere();
+      options.onSignedInElsewhere?.();
+    };
+    const leave = entry.hearOfSignIns(() => void takeOver());
+    closing.signal.addEventListener('abort', leave, { once: true });
   }
 
   async #begin(request: SignInRequest): Promise<RunningSignIn> {

@@ -59,10 +59,14 @@ export async function beginSignIn({ source, request, onCallback, onSignedIn }: B
       scope,
       authentication: clientAuthentication({ config, client, secret }),
       dpop: dpop?.session,
-      withFetch: (run) => source.withFetch(run),
-      keep: async (tokens, asked) => {
-        await source.keep(discovered, client, source.timed(tokens, asked), dpop?.key);
-        onSignedIn();
+      withFetch: (run, signal) => source.withFetch(run, signal),
+      keep: async (tokens, asked, { signal, commit }) => {
+        const onKept = (): void => {
+          onSignedIn();
+          commit();
+        };
+        const { key: dpopKey } = dpop ?? {};
+        await source.keep(discovered, source.timed(tokens, asked), { client, dpopKey, signal, onKept });
       },
     });
     return new RunningSignIn(state, authorization, {

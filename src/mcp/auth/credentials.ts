@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { CredentialStore } from '../../domain/authorization.ts';
+import { clip } from '../wire.ts';
+import { announceSignIn, hearOfSignIns } from './announcements.ts';
 
 const clientSchema = z.looseObject({
   client_id: z.string(),
@@ -18,6 +20,8 @@ const tokensSchema = z.object({
   token_type: z.string(),
   refresh_token: z.string().exactOptional(),
   scope: z.string().exactOptional(),
+  /** Names the sign-in they come from: others with the same are for the same person. */
+  family: z.string().exactOptional(),
   /** Milliseconds since the epoch, as is `renewAt`: from then on it is renewed before it is used. */
   expiresAt: z.number().exactOptional(),
   renewAt: z.number().exactOptional(),
@@ -30,11 +34,11 @@ const issuerSchema = z.object({
   dpopKey: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
-const credentialsSchema = z.object({
+const entrySchema = z.object({
   version: z.literal(1),
   /** Whose tokens are used. */
   issuer: z.string().exactOptional(),
-  issuers: z.record(z.string(), issuerSchema),
+  issuers: z.record(z.string(), z.unknown()),
 });
 
 /** A client as an authorization server knows it. */
@@ -44,7 +48,11 @@ export type Tokens = z.infer<typeof tokensSchema>;
 /** What one authorization server gave. */
 export type IssuerCredentials = z.infer<typeof issuerSchema>;
 /** Everything kept of one server. */
-export type Credentials = z.infer<typeof credentialsSchema>;
+export interface Credentials {
+  version: 1;
+  issuer?: string;
+  issuers: Record<string, IssuerCredentials>;
+}
 
 /** The key of a server's entry: its name and where it is, so that a name that moves elsewhere takes nothing along. */
 export function credentialKey(server: string, url: string): string {
@@ -57,15 +65,36 @@ export function keyDigest(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32);
 }
 
-/** The credentials in an entry; none in one that is not readable. */
-export function parseCredentials(text: string | undefined): Credentials {
+/** Hears of what is kept and cannot be read. */
+export type UnreadableListener = (message: string) => void;
+
+/** The credentials in an entry, without what of it is not readable. */
+export function parseCredentials(text: string | undefined, onUnreadable: UnreadableListener): Credentials {
   const none: Credentials = { version: 1, issuers: {} };
   if (text === undefined) return none;
-  try {
-    const parsed = credentialsSchema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : none;
-  } catch {
+  const parsed = entrySchema.safeParse(parseJson(text));
+  if (!parsed.success) {
+    onUnreadable('Expected kept credentials, got an entry of another shape. Sign in again: it is replaced then.');
     return none;
+  }
+  const { issuers, ...rest } = parsed.data;
+  const readable: Record<string, IssuerCredentials> = {};
+  for (const [issuer, value] of Object.entries(issuers)) {
+    const one = issuerSchema.safeParse(value);
+    if (one.success) readable[issuer] = one.data;
+    else
+      onUnreadable(
+        `Expected kept credentials of the authorization server "${clip(issuer)}", got some of another shape. Those of others are used. Sign in again to replace them.`,
+      );
+  }
+  return { ...rest, issuers: readable };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -73,14 +102,26 @@ export function parseCredentials(text: string | undefined): Credentials {
 export class CredentialEntry {
   readonly #store: CredentialStore;
   readonly #key: string;
+  readonly #onUnreadable: UnreadableListener;
 
-  constructor(store: CredentialStore, key: string) {
+  constructor(store: CredentialStore, key: string, onUnreadable: UnreadableListener) {
     this.#store = store;
     this.#key = key;
+    this.#onUnreadable = onUnreadable;
+  }
+
+  /** Hears of sign-ins others in this process do for it, until what it returns is called. */
+  hearOfSignIns(listener: () => void): () => void {
+    return hearOfSignIns(this.#store, this.#key, listener);
+  }
+
+  /** Tells them of one. */
+  announceSignIn(): void {
+    announceSignIn(this.#store, this.#key);
   }
 
   async read(): Promise<Credentials> {
-    return parseCredentials(await this.#store.get(this.#key));
+    return parseCredentials(await this.#store.get(this.#key), this.#onUnreadable);
   }
 
   /** Runs while no other process changes this entry; `write` replaces it, or removes it when nothing is left. */
@@ -111,11 +152,16 @@ export class CredentialEntry {
 /** A token that ends within this time is renewed before it is used; one that lives shorter than twice that, at half its life. */
 export const refreshSkewMs = 30_000;
 
-/** When a token ends, and when it is renewed. */
+/** Sooner than this after it was got no token is renewed, unless its server refuses it. */
+const minLifeMs = 10_000;
+/** What is said to live longer is taken to live this long. */
+const maxLifeMs = 10 * 365 * 24 * 60 * 60 * 1_000;
+
+/** When a token ends, and when it is renewed, whatever an authorization server says of it. */
 export function timesOf(now: number, expiresIn: number | undefined): Pick<Tokens, 'expiresAt' | 'renewAt'> {
-  if (expiresIn === undefined) return {};
-  const lifeMs = expiresIn * 1_000;
-  return { expiresAt: now + lifeMs, renewAt: now + lifeMs - Math.min(refreshSkewMs, lifeMs / 2) };
+  if (expiresIn === undefined || Number.isNaN(expiresIn)) return {};
+  const lifeMs = Math.min(Math.max(expiresIn * 1_000, minLifeMs), maxLifeMs);
+  return { expiresAt: now + lifeMs, renewAt: now + Math.max(lifeMs - Math.min(refreshSkewMs, lifeMs / 2), minLifeMs) };
 }
 
 /** Tokens of the authorization server in use. */

@@ -5,6 +5,7 @@ import type { HttpServer } from '../../domain/config.ts';
 import { HoldfastError } from '../../domain/errors.ts';
 import { Neighbourhood } from './addresses.ts';
 import { withBoundedFetch } from './bounded-fetch.ts';
+import { isLoopbackName } from './clients.ts';
 import { CredentialEntry, credentialKey } from './credentials.ts';
 import type { IssuerCredentials } from './credentials.ts';
 import { createKeptCredentials } from './kept-credentials.ts';
@@ -37,7 +38,10 @@ export async function forgetCredentials(options: ForgetOptions): Promise<Forgott
   if (!URL.canParse(config.url))
     throw new HoldfastError('server_misconfigured', `Expected "url" to be a url, got "${config.url}". Correct it.`);
   const store = options.credentials ?? createKeptCredentials();
-  const entry = new CredentialEntry(store, credentialKey(server, config.url));
+  let hasUnreadable = false;
+  const entry = new CredentialEntry(store, credentialKey(server, config.url), () => {
+    hasUnreadable = true;
+  });
   return entry.exclusively(signal, async ({ issuers }, write) => {
     const kept = Object.entries(issuers);
     const given = kept.filter(([, { tokens }]) => tokens !== undefined);
@@ -46,7 +50,7 @@ export async function forgetCredentials(options: ForgetOptions): Promise<Forgott
     const results = await withBoundedFetch({ neighbourhood, signal }, (fetch) =>
       Promise.all(given.map(([issuer, own]) => revoke(issuer, own, fetch).catch(() => false))),
     );
-    return { removed: kept.length > 0, revoked: results.length > 0 && results.every(Boolean) };
+    return { removed: kept.length > 0 || hasUnreadable, revoked: results.length > 0 && results.every(Boolean) };
   });
 }
 
@@ -54,7 +58,7 @@ async function revoke(issuer: string, { client, tokens }: IssuerCredentials, fet
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   const endpoint =
     metadata !== undefined && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
-  if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || client === undefined || tokens === undefined)
+  if (typeof endpoint !== 'string' || !isFitForTokens(endpoint) || client === undefined || tokens === undefined)
     return false;
   const isRefresh = tokens.refresh_token !== undefined;
   const body = new URLSearchParams({
@@ -72,4 +76,11 @@ async function revoke(issuer: string, { client, tokens }: IssuerCredentials, fet
   }
   const response = await fetch(endpoint, { method: 'POST', headers, body });
   return response.ok;
+}
+
+/** As for the token endpoint: encrypted, unless it is this machine. */
+function isFitForTokens(endpoint: string): boolean {
+  if (!URL.canParse(endpoint)) return false;
+  const { protocol, hostname } = new URL(endpoint);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
 }

@@ -87,7 +87,13 @@ async function answer(
       response.writeHead(302, { location: result.url, 'cache-control': 'no-store' }).end();
       return;
     case 'failed':
-      page(response, 400, 'The sign-in did not work. Go back to where you began it: it says why.');
+      page(
+        response,
+        400,
+        result.error.code === 'aborted'
+          ? 'The sign-in was given up before it was done. You are not signed in. You can close this window.'
+          : 'The sign-in did not work. Go back to where you began it: it says why.',
+      );
       return;
     case 'unknown':
       page(response, 400, 'No sign-in waits for this. Begin it again.');

@@ -1,4 +1,5 @@
 /** Trades a refresh token for new tokens (SPEC AU-1). Runs under the lock of the entry. */
+import { randomUUID } from 'node:crypto';
 import { OAuthErrorCode, refreshAuthorization } from '@modelcontextprotocol/client';
 import type { AddClientAuthentication, DpopSession } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../domain/authorization.ts';
@@ -7,6 +8,7 @@ import type { Credentials, IssuerCredentials, KnownClient } from './credentials.
 import { isSameIssuer } from './discovery.ts';
 import type { Discovered } from './discovery.ts';
 import { isOAuthError, toAuthError } from './errors.ts';
+import { checkToken } from './token-answers.ts';
 
 export interface RefreshOptions {
   readonly credentials: Credentials;
@@ -54,11 +56,13 @@ export async function refreshed(
         fetchFn: fetch,
       },
     );
+    checkToken({ access_token }, issuer);
     const granted = scope ?? kept.scope;
     const tokens = {
       access_token,
       token_type,
       refresh_token: refresh_token ?? kept.refresh_token,
+      family: kept.family ?? randomUUID(),
       ...(granted === undefined ? {} : { scope: granted }),
       ...timesOf(now, expires_in),
     };

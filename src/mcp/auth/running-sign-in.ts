@@ -12,7 +12,15 @@ import { toAuthError } from './errors.ts';
 export interface AuthorizationRequest {
   readonly url: string;
   /** Checks who answered and exchanges the code. Gives another request where the authorization server wants one. */
-  redeem(answer: URLSearchParams): Promise<AuthorizationRequest | undefined>;
+  redeem(answer: URLSearchParams, exchange: Exchange): Promise<AuthorizationRequest | undefined>;
+}
+
+/** The exchange of a code, as long as somebody wants it. */
+export interface Exchange {
+  /** Aborted when the sign-in is given up: nothing is kept then. */
+  readonly signal: AbortSignal;
+  /** What came is kept: from now on the sign-in is done, whoever gives it up. */
+  commit(): void;
 }
 
 export interface RunningSignInOptions {
@@ -34,6 +42,7 @@ export class RunningSignIn implements SignIn {
   readonly state: string;
   readonly #options: RunningSignInOptions;
   readonly #timer: unknown;
+  readonly #givenUp = new AbortController();
   #request: AuthorizationRequest;
   #waiting = 0;
   #phase: 'open' | 'redeeming' | 'over' = 'open';
@@ -90,27 +99,41 @@ export class RunningSignIn implements SignIn {
     if (this.#phase !== 'open') return { kind: 'unknown' };
     this.#phase = 'redeeming';
     try {
-      const next = await this.#request.redeem(callback.searchParams);
-      if (next === undefined) {
-        this.#over();
-        this.#resolve();
-        return { kind: 'signedIn' };
-      }
+      const next = await this.#request.redeem(callback.searchParams, {
+        signal: this.#givenUp.signal,
+        commit: () => {
+          this.complete();
+        },
+      });
+      if (next === undefined) return { kind: 'signedIn' };
+      if (this.isOver) return { kind: 'failed', error: givenUpError() };
       this.#request = next;
-      // It may have been given up meanwhile.
-      if (!this.isOver) this.#phase = 'open';
+      this.#phase = 'open';
       return { kind: 'again', url: next.url };
     } catch (error) {
-      const known = toAuthError(error, 'the sign-in to be completed');
+      const known = this.#givenUp.signal.aborted ? givenUpError() : toAuthError(error, 'the sign-in to be completed');
       this.end(known);
       return { kind: 'failed', error: known };
     }
   }
 
-  /** Ends it without credentials. */
-  end(error: HoldfastError): void {
-    if (this.#phase === 'over') return;
+  /** Somebody else got credentials that do for it. One whose answer came goes its own way. */
+  completeElsewhere(): void {
+    if (this.#phase === 'open') this.complete();
+  }
+
+  /** Ends it: there are credentials. */
+  complete(): void {
+    if (this.isOver) return;
     this.#over();
+    this.#resolve();
+  }
+
+  /** Ends it without credentials: an exchange that runs is stopped. */
+  end(error: HoldfastError): void {
+    if (this.isOver) return;
+    this.#over();
+    this.#givenUp.abort(error);
     this.#reject(error);
   }
 
@@ -119,6 +142,11 @@ export class RunningSignIn implements SignIn {
     this.#options.clock.clearTimeout(this.#timer);
     this.#options.onOver();
   }
+}
+
+/** What a browser, and whoever brought its answer, is told of a sign-in that nobody wanted any more. */
+export function givenUpError(): HoldfastError {
+  return new HoldfastError('aborted', 'The sign-in was given up before it was done. Nothing of it was kept.');
 }
 
 function nothing(): void {

@@ -5,6 +5,7 @@
  * somebody else used it first, and a token somebody else got is never overwritten by the loss of an older one; `Z3` every
  * secret is told before it is used or kept.
  */
+import { randomUUID } from 'node:crypto';
 import type { DpopSession, OAuthTokens } from '@modelcontextprotocol/client';
 import type { AuthorizationOptions, CredentialStore, Fetch } from '../../domain/authorization.ts';
 import type { HttpServer, OAuthConfig } from '../../domain/config.ts';
@@ -20,8 +21,10 @@ import type { Discovered } from './discovery.ts';
 import { dpopSession } from './dpop.ts';
 import { clientAuthentication, tokensByGrant } from './grants.ts';
 import { refreshed } from './refresh.ts';
+import { givenUpError } from './running-sign-in.ts';
 import type { RunningSignInOptions } from './running-sign-in.ts';
 import { chooseScope } from './scopes.ts';
+import { checkToken, withGuardedAnswers } from './token-answers.ts';
 
 /** What a server's tokens depend on. */
 export interface TokenSourceOptions {
@@ -34,8 +37,22 @@ export interface TokenSourceOptions {
   /** Told of every secret before it is used. */
   readonly onSecret: (secret: string) => void;
   readonly onWarning: (code: string, message: string) => void;
+  /** There are credentials of somebody else, or none any more; `isAdopted`: another process, or thread, changed what is kept. */
+  readonly onChanged?: (isAdopted: boolean) => void;
+  /** Others got the credentials that were missing here. */
+  readonly onSignedInElsewhere?: () => void;
   /** Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
+}
+
+/** What is kept with tokens, and whether they are wanted still. */
+export interface KeepOptions {
+  readonly client: KnownClient;
+  readonly dpopKey: Readonly<Record<string, unknown>> | undefined;
+  /** Aborted when the sign-in is given up: nothing is kept then. */
+  readonly signal: AbortSignal;
+  /** Runs with the last look at `signal`, when they are kept and used. */
+  readonly onKept: () => void;
 }
 
 export class TokenSource {
@@ -56,6 +73,7 @@ export class TokenSource {
   #entry: Promise<CredentialEntry> | undefined;
   #loading: Promise<void> | undefined;
   #renewing: Promise<boolean> | undefined;
+  readonly #warned = new Set<string>();
 
   constructor(options: TokenSourceOptions) {
     this.options = options;
@@ -80,7 +98,12 @@ export class TokenSource {
 
   entry(): Promise<CredentialEntry> {
     const { server, config, store } = this.options;
-    this.#entry ??= store().then((found) => new CredentialEntry(found, credentialKey(server, config.url)));
+    this.#entry ??= store().then(
+      (found) =>
+        new CredentialEntry(found, credentialKey(server, config.url), (message) => {
+          this.#warnUnreadable(message);
+        }),
+    );
     return this.#entry;
   }
 
@@ -97,7 +120,7 @@ export class TokenSource {
       const entry = await this.entry();
       await this.#adopt(await entry.read());
     } catch (error) {
-      this.options.onWarning('credentials_unreadable', `The kept credentials cannot be read: ${messageOf(error)}`);
+      this.#warnUnreadable(`The kept credentials cannot be read: ${messageOf(error)}`);
     }
   }
 
@@ -125,24 +148,32 @@ export class TokenSource {
   /** Uses what a sign-in brought, and keeps it. */
   async keep(
     { issuer }: Discovered,
-    client: KnownClient,
-    tokens: Tokens,
-    dpopKey: Readonly<Record<string, unknown>> | undefined,
+    signedIn: Tokens,
+    { client, dpopKey, signal, onKept }: KeepOptions,
   ): Promise<void> {
-    this.#use(tokens);
-    this.wanted = undefined;
+    const tokens: Tokens = { ...signedIn, family: randomUUID() };
+    this.#tellSecrets(tokens);
     // The secret of a client set up by hand stays where it is.
     const { client_secret, ...publicPart } = client;
     const isOwn = this.config.clientId === undefined && client_secret !== undefined;
     const entry = await this.entry();
-    await entry.exclusively(this.closing.signal, async (found, write) => {
+    await entry.exclusively(AbortSignal.any([signal, this.closing.signal]), async (found, write) => {
       const kept = {
         client: isOwn ? { ...publicPart, client_secret } : publicPart,
         tokens,
         ...(dpopKey === undefined ? {} : { dpopKey: { ...dpopKey } }),
       };
+      if (signal.aborted) throw givenUpError();
       await write({ ...found, issuer, issuers: { ...found.issuers, [issuer]: kept } });
+      if (isGivenUp(signal)) {
+        await write(found);
+        throw givenUpError();
+      }
+      this.#use(tokens);
+      this.wanted = undefined;
+      onKept();
     });
+    entry.announceSignIn();
   }
 
   /** Tokens with the time they end. */
@@ -175,10 +206,13 @@ export class TokenSource {
     });
   }
 
-  withFetch<TResult>(run: (fetch: Fetch) => Promise<TResult>): Promise<TResult> {
-    const { env } = this.options;
-    const bounds = { neighbourhood: this.#neighbourhood, signal: this.closing.signal };
-    return withBoundedFetch({ ...bounds, ...(env === undefined ? {} : { env }) }, run);
+  withFetch<TResult>(run: (fetch: Fetch) => Promise<TResult>, givenUp?: AbortSignal): Promise<TResult> {
+    const { env, onSecret } = this.options;
+    const signal = givenUp === undefined ? this.closing.signal : AbortSignal.any([givenUp, this.closing.signal]);
+    const bounds = { neighbourhood: this.#neighbourhood, signal };
+    return withBoundedFetch({ ...bounds, ...(env === undefined ? {} : { env }) }, (fetch) =>
+      run(withGuardedAnswers(fetch, onSecret)),
+    );
   }
 
   /** The value of an environment variable. @throws HoldfastError `server_misconfigured` */
@@ -255,7 +289,10 @@ export class TokenSource {
       const dpop = (await this.session())?.session;
       const { config, secret } = this;
       const tokens = await tokensByGrant({ config, discovered, client, scope, dpop, fetch, secret });
-      this.#use(this.timed(tokens, scope.scope));
+      checkToken(tokens, discovered.issuer);
+      // The same program, or whoever the assertion is about this time.
+      const family = config.grant === 'client_credentials' ? client.client_id : randomUUID();
+      this.#use({ ...this.timed(tokens, scope.scope), family });
       await this.#pin(entry, discovered, client);
     });
     return true;
@@ -267,16 +304,31 @@ export class TokenSource {
     const { issuer, issuers } = credentials;
     const key = issuer === undefined ? undefined : issuers[issuer]?.dpopKey;
     if (key !== undefined && this.#dpop === undefined) this.#dpop = (await dpopSession(key)).session;
-    this.#use(tokens);
+    this.#use(tokens, true);
   }
 
-  #use(tokens: Tokens | undefined): void {
+  #use(tokens: Tokens | undefined, isAdopted = false): void {
     if (tokens !== undefined) {
       this.hadTokens = true;
-      this.options.onSecret(tokens.access_token);
-      if (tokens.refresh_token !== undefined) this.options.onSecret(tokens.refresh_token);
+      this.#tellSecrets(tokens);
     }
-    if (tokens?.access_token !== this.#tokens?.access_token) this.#tokens = tokens;
+    const before = this.#tokens;
+    if (tokens?.access_token === before?.access_token) return;
+    this.#tokens = tokens;
+    const isSamePerson = tokens?.family !== undefined && tokens.family === before?.family;
+    if (!isSamePerson) this.options.onChanged?.(isAdopted);
+  }
+
+  #tellSecrets({ access_token, refresh_token }: Tokens): void {
+    this.options.onSecret(access_token);
+    if (refresh_token !== undefined) this.options.onSecret(refresh_token);
+  }
+
+  /** Says each thing once: what is kept is read often. */
+  #warnUnreadable(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.options.onWarning('credentials_unreadable', message);
   }
 
   /** Remembers which authorization server a client set up by hand was shown to. */
@@ -291,6 +343,10 @@ export class TokenSource {
     const pinned = pinnedIssuer(found, this.config.clientId);
     return configuredClient({ config: this.config, discovered, pinnedIssuer: pinned, secret: this.secret });
   }
+}
+
+function isGivenUp({ aborted }: AbortSignal): boolean {
+  return aborted;
 }
 
 /** The issuer a client set up by hand has been used with. */
