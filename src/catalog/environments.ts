@@ -86,7 +86,7 @@ function placeIn(environment: string, state: EnvironmentState | undefined): Plac
       return { problem: `Expected environment "${environment}" to be ready, and it failed: ${state.reason}` };
     case undefined:
       return {
-        problem: `Expected a known environment, got "${environment}". Name it in "environments", or use "local".`,
+        problem: `Expected a known environment, got "${environment}". Leave "environment" out: others than "local" are there only where a program gives createThread "environments".`,
       };
   }
 }

@@ -58,7 +58,10 @@ function remedyFor(expected: string, input: unknown): string {
       return 'write true or false, without quotes';
     case 'number':
     case 'int':
-      return typeof input === 'string' ? 'write it without quotes' : 'write a whole number';
+      if (typeof input !== 'string') return 'write a whole number';
+      return /^\s*[+-]?\d+\s*$/.test(input)
+        ? 'write it without quotes'
+        : 'write a whole number, without quotes or a unit';
     case 'array':
       return 'put it in brackets: [ ]';
     case 'object':

@@ -139,13 +139,27 @@ describe('processes', () => {
       { url: 'http://127.0.0.1:9/', bearerTokenVariable: 'NOT_SET_HERE' },
       /NOT_SET_HERE/,
     ],
+    [
+      'a command that is a directory',
+      { command: tmpdir() },
+      /to be a program, but it is a directory\. Name the program/,
+    ],
+    [
+      'an environment, which a file cannot bring',
+      { command: 'x', environment: 'box' },
+      /"box"\. Leave "environment" out.*a program gives createThread "environments"/,
+    ],
+    ['a time with its unit', { command: 'x', callTimeoutMs: '5s' }, /a whole number, without quotes or a unit/],
     ['a field that is wrong', { command: 3 }, /"command": expected text, got 3/],
   ])('CL-1 CN-3 doctor says how to mend %s', async (_, config, message) => {
     await writeServers(directory, { it: config });
     const { code, output } = await runIn(['doctor', '--json'], { directory, env: { HERE_API_KEY: 'x' } });
     const report = parseReport(output);
     expect(report.said('it')).toMatch(message);
-    expect(report.find('it')).toMatchObject({ verdict: 'mend', line: config['command'] === 3 ? 4 : 3 });
+    expect(report.find('it')).toMatchObject({
+      verdict: 'mend',
+      line: 'callTimeoutMs' in config ? 5 : config['command'] === 3 ? 4 : 3,
+    });
     expect(code).toBe(1);
   });
 

@@ -34,6 +34,11 @@ test.each<readonly [string, object, string]>([
     '"callTimeoutMs": expected a number, got text (write it without quotes)',
   ],
   [
+    'a time with its unit',
+    { callTimeoutMs: '5s' },
+    '"callTimeoutMs": expected a number, got text (write a whole number, without quotes or a unit)',
+  ],
+  [
     'a number out of range',
     { callTimeoutMs: 0 },
     '"callTimeoutMs": expected at least 1, got 0 (use a number in the range)',

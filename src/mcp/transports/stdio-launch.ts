@@ -1,6 +1,6 @@
 /** How a server process is started: its environment, its command line, and the error when there is nothing to start. */
 import { existsSync, statSync } from 'node:fs';
-import { delimiter, extname, join } from 'node:path';
+import { delimiter, extname, join, resolve } from 'node:path';
 import { HoldfastError, messageOf } from '../../domain/errors.ts';
 import { isRecord } from '../../domain/json.ts';
 
@@ -91,6 +91,11 @@ export function launchError(command: string, cwd: string | undefined, cause: unk
     );
   }
   const isPath = command.includes('/') || command.includes('\\');
+  if (isPath && isDirectory(resolve(cwd ?? '', command)))
+    return unavailable(
+      `Expected the command "${command}" to be a program, but it is a directory. Name the program in it as "command".`,
+      cause,
+    );
   switch (codeOf(cause)) {
     case 'ENOENT':
       return unavailable(
@@ -112,6 +117,10 @@ export function launchError(command: string, cwd: string | undefined, cause: unk
 
 function unavailable(message: string, cause: unknown): HoldfastError {
   return new HoldfastError('server_unavailable', message, { cause });
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function codeOf(error: unknown): unknown {
