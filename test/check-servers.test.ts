@@ -14,6 +14,12 @@ const bad: readonly (readonly [string, unknown, string])[] = [
   ['two ways to reach it', { docs: { command: 'a', url: 'https://b.example' } }, 'got "command" and "url"'],
   ['a number for a command', { docs: { command: 5 } }, '/docs/command: Expected a non-empty string, got 5.'],
   [
+    'user info of a url in what is wrong',
+    { docs: { command: ['x', 'postgres://ann:pw@db.example'] } },
+    'got ["x","postgres://[redacted]@db.example"].',
+  ],
+  ['a text for what is no secret', { docs: { command: 'a', notSecret: 'b' } }, '/docs/notSecret: Expected a list'],
+  [
     'a text for the arguments',
     { docs: { command: 'a', args: 'b' } },
     '/docs/args: Expected a list of strings, got "b".',

@@ -350,3 +350,12 @@ describe('CA-6 for anything a plugin may hold', () => {
     );
   });
 });
+
+test('SE-1 CA-6 the directory of a plugin and what is below it are no secrets, in any environment', () => {
+  const env = { ROOT: '${CLAUDE_PLUGIN_ROOT}', DATA: '${CLAUDE_PLUGIN_ROOT}/data', KEY: 'hunter2-hunter2' };
+  for (const options of [{}, remote])
+    expect(read({ a: { command: 'x', env } }, options)).toMatchObject({
+      servers: { a: { notSecret: [root, `${root}/data`] } },
+      secrets: [],
+    });
+});

@@ -314,3 +314,33 @@ test('CA-1 understands the quickstart wherever it is read from', async () => {
   expect(config.servers['everything']).toHaveProperty('cwd', folder);
   expect([...config.warnings, ...Object.keys(config.misconfigured)]).toEqual([]);
 });
+
+describe('what is no secret', () => {
+  test('SE-1 CA-3 folders that references name are none, and values of variables that are places are none', async () => {
+    await mkdir(join(directory, 'payments-service', '.cursor'), { recursive: true });
+    const folder = join(directory, 'payments-service');
+    const file = await write(
+      'payments-service/.cursor/mcp.json',
+      JSON.stringify({
+        mcpServers: {
+          a: {
+            command: 'x',
+            env: {
+              NAME: '${workspaceFolderBasename}',
+              DATA: '${workspaceFolder}/not-there',
+              HERE: '${env:HERE}',
+              MIXED: '${workspaceFolder}/${env:TOKEN}',
+              LITERAL: 'hunter2-hunter2',
+              TOKEN: '${env:TOKEN}',
+            },
+          },
+          b: { command: 'y', env: { SIDE: '${/}', OTHER: 'other-value' } },
+        },
+      }),
+    );
+    const config = await readConfig([file], { env: { HERE: directory, TOKEN: 'token-12345678' } });
+    expect(config.secrets).toEqual(['token-12345678']);
+    expect(config.servers['a']?.notSecret).toEqual(['payments-service', `${folder}/not-there`]);
+    expect(config.servers['b']).not.toHaveProperty('notSecret');
+  });
+});
