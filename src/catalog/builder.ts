@@ -22,6 +22,7 @@ import { sourceKinds } from '../domain/catalog.ts';
 import type { MisconfiguredServer, ServerConfig, ServerMap } from '../domain/config.ts';
 import { HoldfastError } from '../domain/errors.ts';
 import { isRecord, shown } from '../domain/json.ts';
+import { checkName, checkNamed, checkRequirements, checkSet, checkSource } from './check-registrations.ts';
 import { requirementAgainst } from './requirements.ts';
 
 /** The servers of one source, as `readConfig` and `parsePluginConfig` give them. */
@@ -35,7 +36,7 @@ export interface ServerSet {
 
 /** Collects what sources say. Every method but `build` returns the builder. */
 export interface CatalogBuilder {
-  /** @throws HoldfastError `invalid_argument` for an order that is no finite number, or a configuration that is no object. */
+  /** @throws HoldfastError `invalid_argument` for a name, source or configuration that is none; so do the others. */
   register(registration: ServerRegistration): CatalogBuilder;
   /** Registers everything one source names, its misconfigured entries and secrets included. */
   registerAll(source: ServerSource, set: ServerSet): CatalogBuilder;
@@ -43,7 +44,11 @@ export interface CatalogBuilder {
   remove(removal: ServerRemoval): CatalogBuilder;
   /** Turns a name off, whoever wins it. */
   disable(name: string, reason?: string): CatalogBuilder;
-  /** Limits what may run. Of several requirements each must allow a server. */
+  /**
+   * Limits what may run. Of several requirements each must allow a server.
+   *
+   * @throws HoldfastError `invalid_argument` for a rule that could never be decided, such as a pattern that is none.
+   */
   require(requirements: ServerRequirements): CatalogBuilder;
   addSecrets(secrets: readonly string[]): CatalogBuilder;
   /** The catalog of everything so far; the builder can go on. */
@@ -89,36 +94,39 @@ class Collector implements CatalogBuilder {
   }
 
   register(registration: ServerRegistration): this {
-    checkOrder(registration.source);
-    checkEntry(registration);
-    this.#actions.push({ kind: 'register', registration });
-    return this;
+    checkNamed(registration);
+    return this.#register(registration);
   }
 
-  registerAll(given: ServerSource, { servers, misconfigured = {}, secrets = [], provenance = {} }: ServerSet): this {
+  registerAll(given: ServerSource, set: ServerSet): this {
+    checkSource(given);
+    checkSet(set);
+    const { servers, misconfigured = {}, secrets = [], provenance = {} } = set;
     const files = new Map(Object.entries(provenance).map(([name, { file }]) => [name, file]));
     const sourceFor = (name: string): ServerSource => {
       const file = files.get(name);
       return given.kind !== 'config' || given.file !== undefined || file === undefined ? given : { ...given, file };
     };
-    for (const [name, config] of Object.entries(servers)) this.register({ name, source: sourceFor(name), config });
+    for (const [name, config] of Object.entries(servers)) this.#register({ name, source: sourceFor(name), config });
     for (const [name, failure] of Object.entries(misconfigured))
-      this.register({ name, source: sourceFor(name), failure });
+      this.#register({ name, source: sourceFor(name), failure });
     return this.addSecrets(secrets);
   }
 
   remove(removal: ServerRemoval): this {
-    checkOrder(removal.source);
+    checkNamed(removal);
     this.#actions.push({ kind: 'remove', removal });
     return this;
   }
 
   disable(name: string, reason?: string): this {
+    checkName(name);
     this.#vetoes.set(name, { kind: 'veto', ...(reason === undefined ? {} : { reason }) });
     return this;
   }
 
   require(requirements: ServerRequirements): this {
+    checkRequirements(requirements);
     this.#requirements.push(requirements);
     return this;
   }
@@ -151,6 +159,13 @@ class Collector implements CatalogBuilder {
       requirements: [...this.#requirements],
       secrets: [...this.#secrets],
     };
+  }
+
+  /** What a source calls its servers is its own. */
+  #register(registration: ServerRegistration): this {
+    checkEntry(registration);
+    this.#actions.push({ kind: 'register', registration });
+    return this;
   }
 
   /** Names in the order they were first spoken of. */
@@ -239,13 +254,5 @@ function checkEntry(registration: ServerRegistration): void {
   throw new HoldfastError(
     'invalid_argument',
     `Expected the configuration of server "${registration.name}" to be an object, got ${shown(entry)}.`,
-  );
-}
-
-function checkOrder(source: ServerSource): void {
-  if (!('order' in source) || Number.isFinite(source.order)) return;
-  throw new HoldfastError(
-    'invalid_argument',
-    `Expected the order of a source to be a finite number, got ${String(source.order)}. Number the sources of a kind from 0.`,
   );
 }

@@ -39,7 +39,7 @@ export function addOverlays(builder: CatalogBuilder, overlays: readonly Extensio
   for (const { extension, order, servers } of overlays) {
     const source = { kind: 'extension', id: extension, order } as const;
     for (const name of servers.remove ?? []) builder.remove({ name, source });
-    for (const [name, config] of Object.entries(servers.set ?? {})) builder.register({ name, source, config });
+    builder.registerAll(source, { servers: servers.set ?? {} });
   }
   return builder;
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCatalogBuilder, serverIn, withServers } from '../../src/catalog/builder.ts';
+import type { CatalogBuilder } from '../../src/catalog/builder.ts';
 import { pluginAttributions } from '../../src/catalog/projection.ts';
 import { sourceKinds } from '../../src/domain/catalog.ts';
 import type { Catalog, CatalogAction, ServerSource } from '../../src/domain/catalog.ts';
@@ -298,6 +299,68 @@ describe('CA-5 for any registrations', () => {
       fc.property(byKind, (list) => {
         expect(build(list.toReversed()).servers).toEqual(build(list).servers);
       }),
+    );
+  });
+});
+
+describe('CA-5 bad input', () => {
+  const named = { name: 'docs', source: config };
+
+  test.each<readonly [string, (builder: CatalogBuilder) => unknown, RegExp]>([
+    ['nothing to register', (builder) => builder.register({} as never), /the name of a server, got nothing/],
+    ['no registration', (builder) => builder.register(undefined as never), /\{ name, source, … \}, got nothing/],
+    ['no configuration', (builder) => builder.register(named as never), /server "docs" to be an object, got nothing/],
+    [
+      'a source that is none',
+      (builder) => builder.register({ ...named, source: { kind: 'foo' }, config: run('x') } as never),
+      /the kind of a source \("plugin", .*\), got "foo"/,
+    ],
+    [
+      'a plugin without its plugin',
+      (builder) => builder.register({ ...named, source: { kind: 'plugin', order: 0 }, config: run('x') } as never),
+      /the plugin of a source as \{ id, name \}, got nothing/,
+    ],
+    [
+      'an extension without its id',
+      (builder) => builder.remove({ name: 'docs', source: { kind: 'extension', order: 0 } } as never),
+      /the id of a source, got nothing/,
+    ],
+    ['nothing to remove', (builder) => builder.remove(undefined as never), /Expected .*, got nothing/],
+    [
+      'no source to remove',
+      (builder) => builder.remove({ name: 'docs' } as never),
+      /a source, such as .*, got nothing/,
+    ],
+    ['no set', (builder) => builder.registerAll(config, undefined as never), /\{ servers, … \}.*, got nothing/],
+    ['a set without servers', (builder) => builder.registerAll(config, {} as never), /"servers" to be an object/],
+    ['no name to turn off', (builder) => builder.disable(undefined as never), /the name of a server, got nothing/],
+    ['no requirement', (builder) => builder.require(undefined as never), /\{ source, allow \}, got nothing/],
+    ['a requirement without rules', (builder) => builder.require({ source: 'Acme' } as never), /"Acme" to list rules/],
+  ])('CA-5 %s is refused, and nothing is noted', (_what, say, message) => {
+    const builder = createCatalogBuilder();
+    expect(() => say(builder)).toThrow(
+      expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(message) as string }) as Error,
+    );
+    expect(builder.build()).toMatchObject({ actions: [], vetoes: {}, requirements: [] });
+  });
+
+  test.each<readonly [string, unknown]>([
+    ['to be an object', 'npx'],
+    ['to have either a "command" or a "url"', {}],
+    ['to have either a "command" or a "url"', { command: 'npx', url: 'https://a.example' }],
+    ['to have a "command" that is a text', { command: 5 }],
+    ['to have "args" that are a list, or none', { command: 'npx', args: '-y' }],
+    ['to have a "args" that is a text, { exact }, { prefix } or { pattern }', { command: 'npx', args: [5] }],
+    ['to have a "url" that is a text, { exact }, { prefix } or { pattern }', { url: { pattern: 5 } }],
+    ['to have a "url" whose pattern is a regular expression', { url: { pattern: '(' } }],
+    ['to have a "name" that is a text, or none', { name: 5, command: 'npx' }],
+  ])('CA-8 a rule is expected %s, and named: %j', (problem, rule) => {
+    const allow = [{ command: 'npx' }, rule] as never;
+    expect(() => createCatalogBuilder().require({ source: 'Acme', allow })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_argument',
+        message: expect.stringContaining(`Expected rule 1 of "Acme" ${problem}`) as string,
+      }) as Error,
     );
   });
 });
