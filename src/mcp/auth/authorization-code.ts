@@ -16,6 +16,7 @@ import { toAuthError } from './errors.ts';
 import type { AuthorizationRequest, Exchange } from './running-sign-in.ts';
 import type { ChosenScope } from './scopes.ts';
 import { checkToken } from './token-answers.ts';
+import { checkTokenType } from './token-type.ts';
 
 export interface CodeFlowOptions {
   readonly discovered: Discovered;
@@ -63,6 +64,7 @@ export async function authorizationRequest(options: CodeFlowOptions): Promise<Au
       });
     const tokens = await options.withFetch(exchangeCode, exchange.signal);
     checkToken(tokens, discovered.issuer);
+    checkTokenType(tokens, discovered.issuer, { hasKey: options.dpop !== undefined });
     await options.keep(tokens, scope.scope, exchange);
     return undefined;
   };

@@ -145,8 +145,11 @@ class ServerAuthorizer implements Authorizer {
   #sendWith(tokens: Tokens | undefined, next: Fetch, url: string | URL, init: RequestInit = {}): Promise<Response> {
     if (tokens === undefined) return next(url, init);
     const { dpop } = this.#source;
-    if (dpop !== undefined && tokens.token_type.toLowerCase() === 'dpop')
-      return withDpop(dpop, () => Promise.resolve(tokens.access_token))(next)(url, init);
+    if (tokens.token_type.toLowerCase() === 'dpop')
+      // One that is bound to a key that is lost helps nobody: the server asks for another.
+      return dpop === undefined
+        ? next(url, init)
+        : withDpop(dpop, () => Promise.resolve(tokens.access_token))(next)(url, init);
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${tokens.access_token}`);
     return next(url, { ...init, headers });

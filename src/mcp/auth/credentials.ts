@@ -17,7 +17,8 @@ const clientSchema = z.looseObject({
 
 const tokensSchema = z.object({
   access_token: z.string(),
-  token_type: z.string(),
+  /** Another kind cannot be used: it is not read. */
+  token_type: z.string().regex(/^(?:bearer|dpop)$/i),
   refresh_token: z.string().exactOptional(),
   scope: z.string().exactOptional(),
   /** Names the sign-in they come from: others with the same are for the same person. */

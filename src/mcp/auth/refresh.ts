@@ -9,6 +9,7 @@ import { isSameIssuer } from './discovery.ts';
 import type { Discovered } from './discovery.ts';
 import { isOAuthError, toAuthError } from './errors.ts';
 import { checkToken } from './token-answers.ts';
+import { checkTokenType } from './token-type.ts';
 
 export interface RefreshOptions {
   readonly credentials: Credentials;
@@ -57,6 +58,7 @@ export async function refreshed(
       },
     );
     checkToken({ access_token }, issuer);
+    checkTokenType({ token_type }, issuer, { hasKey: dpop !== undefined });
     const granted = scope ?? kept.scope;
     const tokens = {
       access_token,

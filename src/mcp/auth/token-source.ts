@@ -25,6 +25,7 @@ import { givenUpError } from './running-sign-in.ts';
 import type { RunningSignInOptions } from './running-sign-in.ts';
 import { chooseScope } from './scopes.ts';
 import { checkToken, withGuardedAnswers } from './token-answers.ts';
+import { checkTokenType } from './token-type.ts';
 
 /** What a server's tokens depend on. */
 export interface TokenSourceOptions {
@@ -290,6 +291,7 @@ export class TokenSource {
       const { config, secret } = this;
       const tokens = await tokensByGrant({ config, discovered, client, scope, dpop, fetch, secret });
       checkToken(tokens, discovered.issuer);
+      checkTokenType(tokens, discovered.issuer, { hasKey: dpop !== undefined });
       // The same program, or whoever the assertion is about this time.
       const family = config.grant === 'client_credentials' ? client.client_id : randomUUID();
       this.#use({ ...this.timed(tokens, scope.scope), family });
