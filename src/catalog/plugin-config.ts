@@ -6,6 +6,7 @@
  * - P3 A plugin of another environment takes no variable of this machine.
  */
 import { existsSync } from 'node:fs';
+import { checkOptions, checkText } from '../config/check-arguments.ts';
 import { maxConfigBytes, parseDocument } from '../config/document.ts';
 import { type Environment, resolvePlaceholders } from '../config/placeholders.ts';
 import { parseServer } from '../config/server-schema.ts';
@@ -55,6 +56,8 @@ export interface PluginConfig {
  * than 10 MiB; `invalid_argument` for a root that is no absolute path.
  */
 export function parsePluginConfig(text: string, options: ParsePluginOptions): PluginConfig {
+  checkText(text, 'the text of parsePluginConfig');
+  checkOptions(options, 'parsePluginConfig', 'root');
   const file = options.file ?? 'plugin configuration';
   const reading: Reading = {
     file,

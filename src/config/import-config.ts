@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { ApprovalMode, OAuthConfig, ServerConfig, ToolSettings } from '../domain/config.ts';
 import { isPlace, secretsOf } from '../domain/secrets.ts';
 import { isRecord } from '../domain/json.ts';
+import { checkOptions, checkText } from './check-arguments.ts';
 import { parseText } from './document.ts';
 import type { ConfigFormatId } from './formats/format.ts';
 import { describeUnknown, unknownSettings } from './policy-schema.ts';
@@ -77,9 +78,12 @@ export interface ImportOptions extends ConfigValues {
 /**
  * Reads the text of one file of any tool.
  *
- * @throws HoldfastError `config_syntax` with line and column; `config_invalid` when the document is no object, or too large.
+ * @throws HoldfastError `config_syntax` with line and column; `config_invalid` when the document is no object, or too large;
+ * `invalid_argument`.
  */
 export function importConfig(text: string, options: ImportOptions): ImportedConfig {
+  checkText(text, 'the text of importConfig');
+  checkOptions(options, 'importConfig', 'path');
   return importSource(readSource(parseText(options.path, text), givenOf(options)));
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Limits, Policy } from '../domain/config.ts';
 import { type Failure, HoldfastError, toFailure } from '../domain/errors.ts';
 import { createRedactor } from '../domain/redact.ts';
+import { checkFiles, checkOptions, checkReport } from './check-arguments.ts';
 import { readDocument } from './document.ts';
 import { type ImportDiagnostic, type ImportedConfig, importSource } from './import-config.ts';
 import { inputVariables, normalForm, unsetVariables, untranslatedReferences } from './normal-form.ts';
@@ -29,8 +30,14 @@ export interface ImportReport {
   readonly diagnostics: readonly ImportDiagnostic[];
 }
 
-/** Reads files of any tools, in order. A file that cannot be read is reported, and loses no other. */
+/**
+ * Reads files of any tools, in order. A file that cannot be read is reported, and loses no other.
+ *
+ * @throws HoldfastError `invalid_argument`
+ */
 export async function importFiles(files: readonly string[], values: ConfigValues = {}): Promise<ImportReport> {
+  checkFiles(files, 'importFiles');
+  checkOptions(values, 'importFiles');
   const given = givenOf(values);
   const sources: SourceReading[] = [];
   const unreadable: { file: string; failure: Failure }[] = [];
@@ -47,6 +54,7 @@ export async function importFiles(files: readonly string[], values: ConfigValues
 
 /** The report with every secret taken out: what may be shown (SPEC SE-1). Where it came from stays as it is. */
 export function redactImport(report: ImportReport): ImportReport {
+  checkReport(report);
   const redactor = createRedactor();
   for (const { file, secrets, servers } of report.files) {
     for (const secret of secrets) redactor.add(secret);

@@ -1,6 +1,7 @@
 /** Where in its file a server stands: line and column, for whoever is told to mend it. */
 import { resolve } from 'node:path';
 import { isRecord } from '../domain/json.ts';
+import { checkFiles } from './check-arguments.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 
 /** A place in a file; line and column count from 1. */
@@ -29,6 +30,7 @@ type Path = readonly (string | number)[];
 
 /** Reads files to find servers in. A file that cannot be read has no places. */
 export async function readPlaces(files: readonly string[]): Promise<ConfigPlaces> {
+  checkFiles(files, 'readPlaces');
   const read = await Promise.all(files.map((file) => readDocument(resolve(file)).catch(() => undefined)));
   const documents = read.filter((document) => document !== undefined).toReversed();
   return {

@@ -13,6 +13,7 @@ import type { ServerProvenance } from '../domain/catalog.ts';
 import type { Limits, MisconfiguredServer, Policy, ServerConfig } from '../domain/config.ts';
 import { HoldfastError } from '../domain/errors.ts';
 import { nearest } from '../domain/nearest.ts';
+import { checkFiles, checkOptions, checkText } from './check-arguments.ts';
 import {
   type CommandRunner,
   entryKey,
@@ -95,9 +96,11 @@ export interface ReadConfigOptions extends ConfigValues {
  * Reads configuration files, in order: of each, the format is recognised by its path and its content.
  *
  * @throws HoldfastError `config_syntax` with line and column; `config_invalid` when a file cannot be read, is no object,
- * has a `policy` that cannot be understood, or when there are more than 10,000 servers.
+ * has a `policy` that cannot be understood, or when there are more than 10,000 servers; `invalid_argument`.
  */
 export async function readConfig(files: readonly string[], options: ReadConfigOptions = {}): Promise<ResolvedConfig> {
+  checkFiles(files, 'readConfig');
+  checkOptions(options, 'readConfig');
   return (await readFiles(files, options)).config;
 }
 
@@ -142,6 +145,7 @@ export function givenOf(values: ConfigValues): Given {
 
 /** The configuration files a directory has, in the order {@link readConfig} wants: `holdfast.json` wins by name. */
 export async function findConfig(directory: string): Promise<readonly string[]> {
+  checkText(directory, 'the directory of findConfig');
   const candidates = ['.mcp.json', 'holdfast.json'].map((name) => join(directory, name));
   // A link that leads nowhere, or round in a circle, is there: reading it says what is wrong.
   const present = await Promise.all(

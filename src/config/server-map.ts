@@ -2,6 +2,7 @@
 import type { ServerConfig } from '../domain/config.ts';
 import { HoldfastError, type Issue } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
+import { checkOptions } from './check-arguments.ts';
 import { escapePointer } from './position.ts';
 import { parseServer } from './server-schema.ts';
 
@@ -20,6 +21,7 @@ export function parseServerMap(
   value: unknown,
   options: ParseServerMapOptions = {},
 ): Readonly<Record<string, ServerConfig>> {
+  checkOptions(options, 'parseServerMap');
   if (!isRecord(value)) {
     throw invalid([
       {

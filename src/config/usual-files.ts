@@ -2,6 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { checkOptions, checkText } from './check-arguments.ts';
 import type { Environment } from './placeholders.ts';
 
 /** What the places depend on. */
@@ -16,6 +17,8 @@ export interface UsualFilesOptions {
 
 /** The configuration files of known tools that exist: those of the user, then those of a project, which win by name. */
 export async function findUsualFiles(directory: string, options: UsualFilesOptions = {}): Promise<readonly string[]> {
+  checkText(directory, 'the directory of findUsualFiles');
+  checkOptions(options, 'findUsualFiles');
   const env = options.env ?? process.env;
   const home = options.home ?? homedir();
   const places = [

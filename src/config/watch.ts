@@ -29,6 +29,7 @@ import {
 } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable, SchedulerLike } from 'rxjs';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
+import { checkFiles, checkOptions } from './check-arguments.ts';
 import type { ReadConfigOptions, ResolvedConfig } from './read-config.ts';
 import { readFiles } from './read-config.ts';
 import { watchFiles } from './watch-files.ts';
@@ -74,6 +75,8 @@ const watchDefaults = { debounceMs: 75, maxWaitMs: 1_000, graceMs: 500 } as cons
  * const thread = createThread({ catalog });
  */
 export function watchConfig(files: readonly string[], options: WatchConfigOptions = {}): Observable<ResolvedConfig> {
+  checkFiles(files, 'watchConfig');
+  checkOptions(options, 'watchConfig');
   const paths = files.map((file) => resolve(file));
   const {
     debounceMs = watchDefaults.debounceMs,
