@@ -30,7 +30,7 @@ import type { CallRecord, Calls } from './calls.ts';
 import { decideQuestion, limitDecision, policyFor } from './decide.ts';
 import type { Authority } from './decide.ts';
 import type { Facts } from './facts.ts';
-import { readRequests } from './input-requests.ts';
+import { readRequests, readRound } from './input-requests.ts';
 import type { ReadRequests } from './input-requests.ts';
 import { PendingList } from './pending-list.ts';
 import { placeQuestion } from './place-question.ts';
@@ -130,9 +130,10 @@ export class Questions {
 
   /** A modern result asks for input: every entry becomes a question, or is answered here. */
   inputRequired(record: CallRecord, result: JsonObject): void {
-    const { inputRequests, requestState } = result;
-    const entries = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
-    const read = this.readRequests(record, entries, (key) => ({ kind: 'round', key }));
+    const { requestState } = result;
+    const read = readRound(result, record.input, (entries) =>
+      this.readRequests(record, entries, (key) => ({ kind: 'round', key })),
+    );
     if (read.kind === 'failed') {
       record.ref?.send({ type: 'call.failed', outcome: 'failed', failure: read.failure });
       return;

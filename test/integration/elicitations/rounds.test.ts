@@ -195,17 +195,29 @@ describe('what a retry carries', () => {
     });
   });
 
-  test.each([[[]], ['text'], [null], [{ a: null }], [{ a: {} }], [{ a: { method: 'unheard/of', params: {} } }]])(
-    'ER-2 RT-12 a server that asks for nonsense (%j) does not hang its call',
-    async (inputRequests) => {
-      await using peer = scriptedRounds({ resultType: 'input_required', requestState: 's', inputRequests });
-      await using watch = watched({ servers: { docs: peer.config } });
-      const step = await watch.thread.beginStep();
-      expect((await step.callTool('mcp__docs__echo')).content).toEqual([]);
-      expect(calls(peer.received)).toHaveLength(2);
-      expect(watch.of('elicitation.opened')).toEqual([]);
-    },
-  );
+  test.each([
+    ['no entries and no state', { inputRequests: {} }],
+    ['nothing at all', {}],
+    ['a list of entries', { requestState: 's', inputRequests: [] }],
+    ['a text for entries', { requestState: 's', inputRequests: 'text' }],
+    ['an entry that is null', { requestState: 's', inputRequests: { a: null } }],
+    ['an entry that is a number', { inputRequests: { a: 5 } }],
+    ['an entry without a method', { requestState: 's', inputRequests: { a: {} } }],
+    [
+      'a method nobody knows',
+      { requestState: 's', inputRequests: { b: form, a: { method: 'unheard/of', params: {} } } },
+    ],
+  ])('ER-2 H6 a request for input with %s is a fault of its server, and nothing is sent again', async (_, asked) => {
+    await using peer = scriptedRounds({ resultType: 'input_required', ...asked });
+    await using watch = watched({ servers: { docs: peer.config } });
+    const step = await watch.thread.beginStep();
+    expect(await errorOf(step.callTool('mcp__docs__echo'))).toMatchObject({
+      code: 'protocol_error',
+      outcome: 'failed',
+    });
+    expect(calls(peer.received)).toHaveLength(1);
+    expect(watch.of('elicitation.opened')).toEqual([]);
+  });
 });
 
 test('ER-2 RT-2 prompts and resources are asked for again with the answers, by a step and by the thread', async () => {
