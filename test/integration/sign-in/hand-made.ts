@@ -34,6 +34,8 @@ export interface HandMade extends AsyncDisposable {
   readonly issuer: string;
   /** The bodies of token requests. */
   readonly grants: URLSearchParams[];
+  /** Every request the authorization server got. */
+  readonly requests: string[];
   /** A thread that knows the server as `notes`. It is closed with this. */
   thread(options?: HandMadeThreadOptions): { readonly thread: Thread; readonly events: ThreadEvent[] };
 }
@@ -46,9 +48,11 @@ export interface HandMadeThreadOptions extends Partial<ThreadOptions> {
 
 export async function handMade(options: HandMadeOptions): Promise<HandMade> {
   const grants: URLSearchParams[] = [];
+  const requests: string[] = [];
   const threads: Thread[] = [];
   const authorization = await listen(async (request, response, origin) => {
     const body = await textOf(request);
+    requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
     const { pathname } = new URL(request.url ?? '', origin);
     if (pathname.startsWith('/.well-known/')) {
       if (options.wellKnown !== undefined) options.wellKnown(response);
@@ -87,6 +91,7 @@ export async function handMade(options: HandMadeOptions): Promise<HandMade> {
     url,
     issuer: authorization.origin,
     grants,
+    requests,
     thread({ config, make = createThread, ...more } = {}) {
       const own = make === createThread ? { authorization: { credentials: createMemoryCredentials() } } : {};
       const thread = make({
