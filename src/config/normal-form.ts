@@ -55,10 +55,10 @@ export function unsetVariables({ draft, source }: ReadEntry): readonly string[] 
   );
 }
 
-/** References to commands and files, as written: the normal form has no word for them, and they never have a value there. */
+/** References to commands and files, by name: the normal form has no word for them, and they never have a value there. */
 export function untranslatedReferences(entry: ReadEntry): readonly string[] {
   const found = referencesOf(entry).filter(({ kind }) => kind === 'command' || kind === 'file');
-  return [...new Set(found.map((reference) => `\${${nameOf(reference)}}`))];
+  return [...new Set(found.map(nameOf))];
 }
 
 /** What the server gets: its own variables as written, those passed on from here as references. */

@@ -95,7 +95,7 @@ describe('commands', () => {
         code: 'no-such-placeholder',
         server: 'a',
         message:
-          'holdfast.json has no placeholders for commands and files: "${cmd: print-key}" never has a value there. Put the value into a variable, and write "${NAME}" instead.',
+          'holdfast.json has no placeholders for commands and files: "cmd: print-key" never has a value there. Put the value into a variable, and write "${NAME}" instead.',
       },
     ]);
     const own = await write('holdfast.json', config.mcpServers);
