@@ -38,12 +38,17 @@ export async function discover(options: DiscoveryOptions): Promise<Discovered> {
   const resourceMetadata = await resourceMetadataOf(options);
   const resource = resourceOf(serverUrl, config, resourceMetadata);
   const authorizationServerUrl = authorizationServerOf(serverUrl, config, resourceMetadata);
-  const metadata = await serverMetadataOf(authorizationServerUrl, fetch);
+  let status = 0;
+  const metadata = await serverMetadataOf(authorizationServerUrl, async (url, init) => {
+    const response = await fetch(url, init);
+    ({ status } = response);
+    return response;
+  });
   // Only servers of 2025-03-26, which have no metadata of their own, do without.
   if (metadata === undefined && resourceMetadata !== undefined)
     throw new HoldfastError(
       'protocol_error',
-      `Expected the authorization server "${clip(authorizationServerUrl)}" to have metadata, got none. Nobody was asked to sign in.`,
+      `Expected the authorization server "${clip(authorizationServerUrl)}" to have metadata, got HTTP ${String(status)} where it should be. Nobody was asked to sign in.`,
     );
   const scopesSupported = resourceMetadata?.scopes_supported;
   return {

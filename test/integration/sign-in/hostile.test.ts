@@ -130,7 +130,9 @@ describe('metadata of the authorization server', () => {
       response.writeHead(404).end();
       return true;
     };
-    expect(await refusal(it)).toMatchObject({ code: 'protocol_error' });
+    const error = await refusal(it);
+    expect(error).toMatchObject({ code: 'protocol_error' });
+    expect(String(error)).toContain('HTTP 404');
   });
 
   test('EL-5 AU-3 puts no url to a person that is not https and not this machine', async () => {

@@ -37,8 +37,9 @@ describe('what a server may send this client to', () => {
   test.each([
     ['https://93.184.215.14/mcp', 'https://1.1.1.1/'],
     ['http://127.0.0.1:1/mcp', 'http://127.0.0.1:2/'],
-    ['http://127.0.0.1:1/mcp', 'https://10.0.0.7/'],
-    ['http://10.0.0.1/mcp', 'https://192.168.0.7/'],
+    ['http://[::1]:1/mcp', 'http://127.0.0.1:2/'],
+    ['http://10.0.0.1/mcp', 'https://10.200.0.7/'],
+    ['http://192.168.1.4/mcp', 'https://8.8.8.8/'],
   ])('SE-2 %s may send to %s', async (server, target) => {
     await expect(check(server, target)).resolves.toBeUndefined();
   });
@@ -51,8 +52,22 @@ describe('what a server may send this client to', () => {
     ['https://93.184.215.14/mcp', 'http://2130706433/'],
     ['http://127.0.0.1:1/mcp', 'http://169.254.169.254/'],
     ['http://10.0.0.1/mcp', 'http://127.0.0.1/'],
+    ['http://127.0.0.1:1/mcp', 'https://10.0.0.7/'],
+    ['http://[::1]:1/mcp', 'http://[fd00::2]/'],
+    ['http://10.0.0.1/mcp', 'https://192.168.0.7/'],
+    ['http://169.254.1.1/mcp', 'http://10.0.0.1/'],
   ])('SE-2 %s may not send to %s', async (server, target) => {
     await expect(check(server, target)).rejects.toMatchObject({ code: 'protocol_error' });
+  });
+
+  test.each([
+    ['http://127.0.0.1:1/mcp', 'http://10.0.0.1:81/', ['"10.0.0.1"', 'private address of 10.0.0.0/8', 'this machine']],
+    ['http://10.0.0.1/mcp', 'http://192.168.0.7/', ['"192.168.0.7"', '192.168.0.0/16', '10.0.0.0/8']],
+    ['https://1.1.1.1/mcp', 'http://127.0.0.1/', ['"127.0.0.1"', 'a loopback address', 'a public address']],
+    ['https://1.1.1.1/mcp', 'http://169.254.169.254/', ['"169.254.169.254"', 'a link-local address']],
+  ])('SE-2 says where %s is and where %s, and what to do', async (server, target, said) => {
+    const message = await check(server, target).then(() => '', String);
+    for (const each of [...said, 'oauth.issuer', 'not asked']) expect(message).toContain(each);
   });
 
   test('SE-2 a url the person configured is right wherever it is', async () => {
