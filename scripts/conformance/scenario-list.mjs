@@ -26,6 +26,9 @@ const olderRevisions = {
   ],
 };
 
+/** Every revision there are scenarios for, oldest first. */
+export const allRevisions = [...Object.keys(olderRevisions), ...revisions];
+
 /**
  * The scenarios for a client: those that are required, then those the suite runs without scoring them.
  *

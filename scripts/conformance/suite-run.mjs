@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isBuilt } from '../is-built.mjs';
 import { root, runInstalled, runNpm } from '../process.mjs';
 import { judge } from './expected-failures.mjs';
-import { revisions, scenariosOf } from './scenario-list.mjs';
+import { allRevisions, revisions, scenariosOf } from './scenario-list.mjs';
 import { playScenario } from './scenario-run.mjs';
 
 /** The caller's stdout is for the outcomes. */
@@ -15,13 +15,37 @@ const client = `${root}temp/conformance/client/client.js`;
 /**
  * The scenarios a selection comes to, in the order they are played.
  *
- * @param {{ revision?: string, scenario?: string }} [selection] Default: all of both revisions.
+ * @param {{ revision?: readonly string[], scenario?: readonly string[] }} [selection] Default: all of both revisions.
  * @returns {readonly { revision: string, scenario: string }[]}
  */
-export function select({ revision, scenario } = {}) {
-  return (revision === undefined ? revisions : [revision])
+export function select({ revision = revisions, scenario } = {}) {
+  return [...new Set(revision)]
     .flatMap((candidate) => scenariosOf(candidate).map((name) => ({ revision: candidate, scenario: name })))
-    .filter((run) => scenario === undefined || run.scenario === scenario);
+    .filter((run) => scenario === undefined || scenario.includes(run.scenario));
+}
+
+/**
+ * Says which part of a selection there is not, and what there is instead.
+ *
+ * @param {{ revision?: readonly string[], scenario?: readonly string[] }} selection
+ * @returns {string | undefined} Undefined when each of its parts is known.
+ */
+export function refusalOf({ revision = revisions, scenario = [] }) {
+  const noRevision = revision.filter((name) => !allRevisions.includes(name));
+  if (noRevision.length > 0)
+    return `Expected a revision of the suite, got ${quoted(noRevision)}. There are ${allRevisions.join(', ')}.`;
+  const known = new Set(revision.flatMap((name) => scenariosOf(name)));
+  const unknown = scenario.filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    const elsewhere = allRevisions.filter((each) => unknown.every((name) => scenariosOf(each).includes(name)));
+    const hint = elsewhere.length === 0 ? 'Run this without --scenario to see all.' : `See --revision ${elsewhere[0]}.`;
+    return `Expected a scenario of the suite at ${revision.join(' or ')}, got ${quoted(unknown)}. ${hint}`;
+  }
+  return undefined;
+}
+
+function quoted(names) {
+  return names.map((name) => `"${name}"`).join(', ');
 }
 
 /**

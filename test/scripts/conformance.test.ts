@@ -106,14 +106,53 @@ describe('the list of expected failures', () => {
   });
 });
 
-test('ER-5 a scenario the suite does not have, or not at that revision, is refused', () => {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['scripts/conformance.mjs', '--json', '--revision', '2025-11-25', '--scenario', 'request-metadata'],
-    { cwd: root, encoding: 'utf8' },
-  );
-
-  expect(status).toBe(1);
+/** Runs the command with a selection there is nothing of, so that it ends before anything is played. */
+function refused(...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/conformance.mjs', '--json', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  expect(status).toBe(2);
   expect(stdout).toBe('');
-  expect(stderr).toContain('Expected a scenario of the suite');
+  expect(stderr.trimEnd()).not.toContain('\n');
+  return stderr;
+}
+
+describe('what there is not is refused in one line', () => {
+  test('ER-5 a scenario the revision does not have: the revision that has it', () => {
+    const said = refused('--revision', '2025-11-25', '--scenario', 'request-metadata');
+    expect(said).toContain('at 2025-11-25, got "request-metadata"');
+    expect(said).toContain('--revision 2026-07-28');
+  });
+
+  test('ER-5 every scenario nobody knows is named, wherever it stands', () => {
+    const said = refused('--scenario', 'no-such', '--scenario', 'tools_call', '--scenario', 'nor-this');
+    expect(said).toContain('got "no-such", "nor-this".');
+  });
+
+  test('ER-5 a revision nobody knows: those there are', () => {
+    const said = refused('--revision', '2099-01-01', '--revision', '2025-11-25');
+    expect(said).toContain('got "2099-01-01". There are 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28.');
+  });
+
+  test.each(['--scenari=x', '--json=yes', 'tools_call', '--results'])('ER-5 %s is no option', (option) => {
+    expect(refused(option)).toContain('Expected --json, --revision, --scenario, --results.');
+  });
+});
+
+test('ER-5 several scenarios and revisions select all of them', () => {
+  const print = `
+    import { select } from './scripts/conformance/suite-run.mjs';
+    process.stdout.write(JSON.stringify(select(JSON.parse(process.argv[1]))));`;
+  const selected = (selection: unknown): unknown => {
+    const args = ['--input-type=module', '-e', print, JSON.stringify(selection)];
+    return JSON.parse(spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' }).stdout);
+  };
+  expect(selected({ scenario: ['request-metadata', 'tools_call'], revision: ['2025-11-25', '2026-07-28'] })).toEqual(
+    expect.arrayContaining([
+      { revision: '2025-11-25', scenario: 'tools_call' },
+      { revision: '2026-07-28', scenario: 'tools_call' },
+      { revision: '2026-07-28', scenario: 'request-metadata' },
+    ]),
+  );
 });
