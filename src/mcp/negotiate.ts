@@ -11,7 +11,7 @@ import { envelopeFor } from './client-identity.ts';
 import { Deadline, untilAborted } from './deadline.ts';
 import { WireError, httpStatusOf, retryableStatuses, say } from './errors.ts';
 import type { WireListener, WireTransport } from './transports/transport.ts';
-import { modernRevision, parseObject, rpcCodes } from './wire.ts';
+import { clip, modernRevision, parseObject, rpcCodes } from './wire.ts';
 
 /** The answer of a negotiation, in the shape the SDK client takes as `prior`. */
 export type Negotiated = { readonly kind: 'legacy' } | { readonly kind: 'modern'; readonly discover: DiscoverResult };
@@ -72,6 +72,8 @@ export async function probe(channel: Channel, options: ProbeOptions): Promise<Ne
       if (supportedBy(error)?.includes(modernRevision) === true) return discover();
       throw error;
     });
+    const later = laterOnly(found['supportedVersions']);
+    if (later !== undefined) throw onlyLater(later, options.server);
     return modernFrom(found) ?? legacy;
   } catch (error) {
     if (limit.timedOut || saysLegacy(error, options.server)) return legacy;
@@ -123,17 +125,8 @@ function modernFrom(discover: unknown): Negotiated | undefined {
 function saysLegacy(error: unknown, server: string): boolean {
   if (!(error instanceof WireError)) return false;
   if (error.rpc !== undefined) {
-    const supported = supportedBy(error);
-    if (supported !== undefined && supported.length > 0 && supported.every(isLaterRevision)) {
-      throw new WireError(
-        'unsupported',
-        say(
-          { server, expected: `protocol ${modernRevision} or older` },
-          `a server of ${supported.join(', ')}`,
-          'Update Holdfast',
-        ),
-      );
-    }
+    const later = laterOnly(supportedBy(error));
+    if (later !== undefined) throw onlyLater(later, server);
     return true;
   }
   const status = httpStatusOf(error);
@@ -147,6 +140,20 @@ function supportedBy(error: unknown): readonly unknown[] | undefined {
   if (rpc?.code !== rpcCodes.unsupportedProtocolVersion || !isRecord(rpc.data)) return undefined;
   const supported = rpc.data['supported'];
   return Array.isArray(supported) ? supported : undefined;
+}
+
+/** The revisions a server lists, where each of them is later than ours. */
+function laterOnly(supported: unknown): readonly unknown[] | undefined {
+  if (!Array.isArray(supported) || supported.length === 0) return undefined;
+  return supported.every(isLaterRevision) ? supported : undefined;
+}
+
+function onlyLater(supported: readonly unknown[], server: string): WireError {
+  const got = `a server of ${clip(supported.join(', '))}`;
+  return new WireError(
+    'unsupported',
+    say({ server, expected: `protocol ${modernRevision} or older` }, got, 'Update Holdfast'),
+  );
 }
 
 /** Revisions are dates, so they compare as text. */

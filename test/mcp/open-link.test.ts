@@ -199,17 +199,23 @@ describe('eras', () => {
     expect(readFileSync(`${lock}.clash`, 'utf8')).toBe('');
   });
 
-  test('ER-1 a server of later revisions only is unsupported', async () => {
-    const server = rawServer((message, peer) => {
-      if (message['method'] !== 'server/discover') return false;
-      peer.fail(message, -32_022, 'Unsupported', { supported: ['2031-01-01'], requested: '2026-07-28' });
-      return true;
-    });
-    const error = await errorOf(open(server.config));
+  test.each(['refuses the version', 'answers'])(
+    'ER-1 a server of later revisions only is unsupported: it %s',
+    async (how) => {
+      const supported = ['2031-01-01'];
+      const server = rawServer((message, peer) => {
+        if (message['method'] !== 'server/discover') return false;
+        if (how === 'answers') peer.reply(message, { supportedVersions: supported, capabilities: {} });
+        else peer.fail(message, -32_022, 'Unsupported', { supported, requested: '2026-07-28' });
+        return true;
+      });
+      const error = await errorOf(open(server.config));
 
-    expect(error.code).toBe('unsupported');
-    expect(error.message).toContain('2031-01-01');
-  });
+      expect(error.code).toBe('unsupported');
+      expect(error.message).toContain('2031-01-01');
+      expect(error.message).toContain('Update Holdfast');
+    },
+  );
 
   test('ER-1 real servers of the v1 SDK connect in memory, given, and over stdio', async () => {
     const makeServer = (): V1Server => {
