@@ -15,7 +15,7 @@ export interface AuthorizersPorts {
   readonly facts: Facts;
   readonly host: AuthorizationOptions;
   readonly results: Pick<ResultsCache, 'credentialsChanged'>;
-  signIns(): SignIns | undefined;
+  readonly signIns: () => SignIns | undefined;
 }
 
 /** The stores of this user, by their directory: one for all threads, so that they hear of each other. */

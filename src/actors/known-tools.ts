@@ -55,7 +55,9 @@ export function takeInventory(connection: LiveConnection, inventory: Inventory):
 /** Remembers a listing that was taken, unless its server wants otherwise. */
 export function rememberTools(ports: CachedToolsPorts | undefined, connection: LiveConnection, ticket: number): void {
   const { identity, config, tools, link, authorizer } = connection;
-  if (ports === undefined || !mayBeCached(ports.cache, config) || authorizer?.state === 'oauth') return;
+  if (ports === undefined || !mayBeCached(ports.cache, config)) return;
+  // A listing is let in with a token that calls are refused with, too.
+  if (authorizer?.state === 'oauth' || authorizer?.state === 'reauthenticate') return;
   if (link === undefined || optsOut(link.info)) return;
   attempt(ports, () => ports.cache.put(identity, ticket, tools));
 }

@@ -112,7 +112,7 @@ class ServerAuthorizer implements Authorizer {
     const takeOver = async (): Promise<void> => {
       if (this.#hasTokens || this.#source.isSilent) return;
       await this.#source.reload();
-      if (!this.#hasTokens) return;
+      if (this.state !== 'oauth') return;
       this.#signIn?.completeElsewhere();
       options.onSignedInElsewhere?.();
     };

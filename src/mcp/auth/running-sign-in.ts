@@ -20,7 +20,7 @@ export interface Exchange {
   /** Aborted when the sign-in is given up: nothing is kept then. */
   readonly signal: AbortSignal;
   /** What came is kept: from now on the sign-in is done, whoever gives it up. */
-  commit(): void;
+  readonly commit: () => void;
 }
 
 export interface RunningSignInOptions {
