@@ -47,10 +47,9 @@ export abstract class CurrentRequester extends ServerRequester {
     const { effects } = this;
     plannedServer(effects, effects.publications.current, server);
     if (effects.subscriptions?.isInForce(server, uri) === true) return;
-    await this.request(server, 'resources/subscribe', { uri }, options);
     const { Subscriptions } = await import('./actors/subscriptions.ts');
     effects.subscriptions ??= new Subscriptions(effects);
-    effects.subscriptions.add(server, uri);
+    await effects.subscriptions.begin(server, uri, () => this.request(server, 'resources/subscribe', { uri }, options));
   }
 
   async unsubscribeResource(server: string, uri: string, options: RequestOptions = {}): Promise<void> {

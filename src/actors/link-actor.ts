@@ -8,7 +8,7 @@ import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
 import type { Clock } from '../api.ts';
 import type { Authorizer } from '../domain/authorization.ts';
 import { defaults } from '../domain/config.ts';
-import { HoldfastError, toFailure } from '../domain/errors.ts';
+import { HoldfastError, messageOf, toFailure } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { ClientOffer, EraVerdict, Inventory, Link, LinkHandlers, OpenLink } from '../domain/link.ts';
 import type { Redactor } from '../domain/redact.ts';
@@ -225,7 +225,7 @@ class LinkAttempt {
       },
       onResourceUpdated: (uri) => {
         this.#ports.results.updated(connection, uri);
-        if (this.#ports.subscriptions?.isHeard(connection) !== false)
+        if (this.#ports.subscriptions?.isHeard(connection, uri) === true)
           facts.tell({ type: 'resource.updated', server, uri });
       },
       onLog: (level, data, logger) => {
@@ -305,7 +305,7 @@ class LinkAttempt {
         ? error
         : new HoldfastError(
             'server_unavailable',
-            `Expected server "${this.#connection.server}" to start, and it did not: ${String(error)}`,
+            `Expected server "${this.#connection.server}" to start, and it did not: ${messageOf(error)}`,
           );
     return this.#ports.redactor.value(toFailure(known));
   }

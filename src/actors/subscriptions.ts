@@ -5,6 +5,7 @@
  *
  * - U1 the connection the current runtime has for a server is the one that is asked; another of that name is asked no more.
  * - U2 what was established again is told as updated once: nobody knows what changed meanwhile.
+ * - U3 nothing is told of what nobody subscribed to; a part of a resource is covered by the whole.
  */
 import type { Link } from '../domain/link.ts';
 import type { Facts } from './facts.ts';
@@ -20,6 +21,8 @@ export interface SubscriptionsPorts {
 export class Subscriptions {
   readonly #ports: SubscriptionsPorts;
   readonly #wanted = new Map<string, Set<string>>();
+  /** Asked for by callers now: their updates may come before the answer does. */
+  readonly #begun = new Set<{ readonly server: string; readonly uri: string }>();
   /** Being asked for now, by link. */
   readonly #asked = new WeakMap<Link, Set<string>>();
 
@@ -32,11 +35,18 @@ export class Subscriptions {
     return this.#wanted.get(server)?.has(uri) === true && this.#linkOf(server)?.subscribed?.has(uri) === true;
   }
 
-  /** Notes a subscription its server has accepted. */
-  add(server: string, uri: string): void {
-    const uris = this.#wanted.get(server) ?? new Set();
-    this.#wanted.set(server, uris.add(uri));
-    this.#settle(server);
+  /** Notes a subscription once its server has accepted it, and rejects as `ask` does. Meanwhile its updates are heard. */
+  async begin(server: string, uri: string, ask: () => Promise<unknown>): Promise<void> {
+    const begun = { server, uri };
+    this.#begun.add(begun);
+    try {
+      await ask();
+      const uris = this.#wanted.get(server) ?? new Set();
+      this.#wanted.set(server, uris.add(uri));
+      this.#settle(server);
+    } finally {
+      this.#begun.delete(begun);
+    }
   }
 
   /** Forgets a subscription; tells whether the server has to hear of it. */
@@ -56,10 +66,14 @@ export class Subscriptions {
     for (const server of this.#wanted.keys()) this.#settle(server);
   }
 
-  /** Whether the updates of a connection are told: unless the current runtime has another one for that server. */
-  isHeard(connection: LiveConnection): boolean {
-    const current = this.#currentOf(connection.server);
-    return current === undefined || current === connection;
+  /** Whether an update is told: of what somebody subscribed to, unless the current runtime has another connection for it. */
+  isHeard(connection: LiveConnection, updated: string): boolean {
+    const { server } = connection;
+    const current = this.#currentOf(server);
+    if (current !== undefined && current !== connection) return false;
+    for (const uri of this.#wanted.get(server) ?? []) if (covers(uri, updated)) return true;
+    for (const begun of this.#begun) if (begun.server === server && covers(begun.uri, updated)) return true;
+    return false;
   }
 
   #settle(server: string): void {
@@ -87,7 +101,7 @@ export class Subscriptions {
       {
         onResult: () => {
           asked.delete(key);
-          if (method === 'resources/subscribe' && this.isHeard(connection))
+          if (method === 'resources/subscribe' && this.isHeard(connection, uri))
             facts.tell({ type: 'resource.updated', server: connection.server, uri });
         },
         onFailure: ({ failure }) => {
@@ -108,4 +122,10 @@ export class Subscriptions {
   #linkOf(server: string): Link | undefined {
     return this.#currentOf(server)?.link;
   }
+}
+
+/** A server may tell of a part of what was subscribed to. */
+function covers(subscribed: string, updated: string): boolean {
+  if (!updated.startsWith(subscribed)) return false;
+  return updated === subscribed || subscribed.endsWith('/') || /^[/?#]/u.test(updated.slice(subscribed.length));
 }

@@ -26,7 +26,7 @@ import { QuestionBook } from './questions.ts';
 import { RequestTable } from './request-table.ts';
 import type { ChannelStats, WireSink } from './request-table.ts';
 import type { WireListener, WireSendOptions, WireTransport } from './transports/transport.ts';
-import { isRefused, parseFrame, parseObject, parseRpcError, rpcCodes } from './wire.ts';
+import { isCancellation, isRefused, parseFrame, parseObject, parseRpcError, rpcCodes } from './wire.ts';
 
 export interface ChannelOptions {
   readonly server: string;
@@ -81,9 +81,7 @@ export class Channel implements Transport {
       onRequestFailed: (id, error) => {
         this.#requestFailed(id, error);
       },
-      onWarning: (code, message) => {
-        handlers.onWarning(code, message);
-      },
+      onWarning: handlers.onWarning.bind(handlers),
       onClosed: (error) => {
         this.#finish(toWireError(error, { server: options.server, expected: 'an open connection' }), false);
       },
@@ -131,6 +129,8 @@ export class Channel implements Transport {
 
   /** A frame of the SDK client. */
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    // The end of its own stream has said that already.
+    if (this.#envelope !== undefined && this.hasPerRequestStream && isCancellation(message)) return;
     if ('method' in message && 'id' in message) this.#sdkRequests.add(message.id);
     try {
       await this.wire.send(message, options);

@@ -39,6 +39,11 @@ export function isRefused({ error, result }: Readonly<Record<string, unknown>>):
   return error !== undefined && (error !== null || result === undefined);
 }
 
+/** Tells whether a message takes back a request. */
+export function isCancellation(message: JSONRPCMessage): boolean {
+  return 'method' in message && message.method === 'notifications/cancelled';
+}
+
 /** Reads the `error` member of a response, whatever a server put there. */
 export function parseRpcError(value: unknown): RpcError {
   if (!isRecord(value))

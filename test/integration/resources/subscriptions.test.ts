@@ -66,8 +66,7 @@ describe.each(peerKinds)('a %s server, %s', (era, kind) => {
     const watches = [new Watch(one), new Watch(other)] as const;
     await one.subscribeResource('a', 'test://one');
     await other.subscribeResource('a', 'test://other');
-    if (era === 'legacy') return;
-    // A legacy scripted server tells everybody: only a modern one knows who listens to what.
+    // A legacy scripted server tells everybody of everything.
     await peer.updateResource('test://one');
     await peer.updateResource('test://other');
     await watches[0].until(() => updatesOf(watches[0]).length === 1);
@@ -89,11 +88,50 @@ test('CN-5 changes of one resource that come at once are told once', async () =>
   await using thread = createThread({ servers: { a: { ...peer.config, protocol: 'legacy' } } });
   const watch = new Watch(thread);
   await thread.subscribeResource('a', 'test://1');
+  await thread.subscribeResource('a', 'test://2');
   for (const of of ['test://1', 'test://1', 'test://2', 'test://1'])
     peer.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: of } });
   await watch.until(() => updatesOf(watch).length >= 2);
   await turns(5);
   expect(updatesOf(watch)).toEqual(['a test://1', 'a test://2']);
+});
+
+test('CN-5 tells of what was subscribed to and of parts of it, as soon as it is asked for, and of nothing else', async () => {
+  await using peer = rawServer(
+    (message, raw) => {
+      if (message['method'] !== 'resources/subscribe') return false;
+      for (const of of ['test://other', 'test://notes'])
+        raw.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: of } });
+      raw.reply(message, {});
+      return true;
+    },
+    { capabilities: { resources: { subscribe: true } } },
+  );
+  await using thread = createThread({ servers: { a: { ...peer.config, protocol: 'legacy' } } });
+  const watch = new Watch(thread);
+  await thread.ready();
+  peer.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://notes' } });
+  await turns(5);
+  expect(updatesOf(watch)).toEqual([]);
+  await thread.subscribeResource('a', 'test://notes');
+  await turns(5);
+  for (const of of ['test://notes2', 'test://', 'test://notes/today'])
+    peer.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: of } });
+  await watch.until(() => updatesOf(watch).length >= 2);
+  await turns(5);
+  expect(updatesOf(watch)).toEqual(['a test://notes', 'a test://notes/today']);
+});
+
+test('CN-5 RT-8 over HTTP a stream that is replaced is closed, and nothing is posted about it', async () => {
+  await using peer = await serveHttp({ era: 'modern', tools: ['echo'] });
+  await using thread = createThread({ servers: { a: peer.config } });
+  await thread.subscribeResource('a', uri);
+  await thread.subscribeResource('a', 'test://two');
+  await thread.unsubscribeResource('a', uri);
+  await turns(5);
+  const methods = peer.requests.flatMap(({ rpcMethods }) => rpcMethods);
+  expect(methods.filter((method) => method === 'subscriptions/listen').length).toBeGreaterThan(2);
+  expect(methods).not.toContain('notifications/cancelled');
 });
 
 test("CN-5 a subscription its server refuses is the caller's to know, and nothing is kept of it", async () => {
