@@ -27,7 +27,7 @@ class Mail {
 
   #serve(): McpServer {
     const server = new McpServer({ name: 'mail', version: '1.0.0' });
-    server.registerTool('send', {}, () => {
+    const tool = server.registerTool('send', {}, () => {
       this.calls += 1;
       return this.isSignedIn
         ? { content: [{ type: 'text', text: 'sent' }] }
@@ -41,6 +41,8 @@ class Mail {
             },
           };
     });
+    // The server says nothing of it: only who lists anew learns it.
+    Object.defineProperty(tool, 'description', { get: () => (this.isSignedIn ? 'Sends.' : 'Asks for a sign-in.') });
     return server;
   }
 }
