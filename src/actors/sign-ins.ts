@@ -131,7 +131,8 @@ export class SignIns {
         const isWaiting = record.signIn === undefined && this.#waiters.has(question.elicitation.token);
         if (isWaiting && this.#ports.isOpen(record)) this.#fail(record, error);
       });
-      record.ref?.send({ type: 'call.authorizationRequired', questions: [question], at: this.#ports.clock.now() });
+      const at = this.#ports.clock.now();
+      record.ref?.send({ type: 'call.authorizationRequired', questions: [question], at, outcome: 'not-sent' });
     } catch (error) {
       if (this.#ports.isOpen(record)) this.#fail(record, error);
     }

@@ -116,7 +116,13 @@ export type CallEvent =
   | BecameTaskEvent
   | { readonly type: 'xstate.done.actor.task'; readonly output: TaskEnd }
   | { readonly type: `xstate.done.actor.elc_${string}`; readonly output: Settlement }
-  | { readonly type: 'call.authorizationRequired'; readonly questions: readonly Question[]; readonly at: number }
+  | {
+      readonly type: 'call.authorizationRequired';
+      readonly questions: readonly Question[];
+      readonly at: number;
+      /** The server did not take the request: 401 or 403. */
+      readonly outcome?: 'not-sent';
+    }
   | { readonly type: 'call.resend'; readonly outcome: Exclude<CallOutcome, 'completed'>; readonly failure: Failure }
   | { readonly type: 'call.asked'; readonly question: Question; readonly at: number }
   | { readonly type: 'call.questionOpened'; readonly token: string; readonly at: number }

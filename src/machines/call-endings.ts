@@ -1,4 +1,5 @@
 /** How calls end when they do not complete: the failure each caller reads. */
+import type { CallErrorOutcome } from '../domain/errors.ts';
 import type { Settlement } from '../domain/question.ts';
 import { maxRounds } from './call-context.ts';
 import type { CallContext, CallEnding } from './call-context.ts';
@@ -47,9 +48,9 @@ export function refused(context: CallContext, settlement: Settlement): CallEndin
   return { outcome: 'failed', failure: { code: 'not_approved', message, retryable: false, outcome: 'failed' } };
 }
 
-export function stillUnauthorized(context: CallContext): CallEnding {
+export function stillUnauthorized(context: CallContext, outcome: CallErrorOutcome = 'failed'): CallEnding {
   const message = `Expected server "${context.input.server}" to take "${context.input.name}" after the sign-in, and it asked for it again. Check the account that signed in.`;
-  return { outcome: 'failed', failure: { code: 'auth_required', message, retryable: false, outcome: 'failed' } };
+  return { outcome: 'failed', failure: { code: 'auth_required', message, retryable: false, outcome } };
 }
 
 /** How the open questions of a call that ended are settled: expired if its server went away (EL-3). */

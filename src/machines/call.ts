@@ -141,7 +141,7 @@ export const callMachine = callWords.createMachine({
           {
             guard: 'isAuthorized',
             target: 'settled',
-            actions: { type: 'end', params: ({ context }) => stillUnauthorized(context) },
+            actions: { type: 'end', params: ({ context, event }) => stillUnauthorized(context, event.outcome) },
           },
           {
             target: 'answering',

@@ -27,6 +27,8 @@ export class GuardedServer implements AsyncDisposable {
   readonly barred = new Set<string>();
   /** The authorization header of each request. */
   readonly presented: (string | undefined)[] = [];
+  /** Lets no token in at all. */
+  takesNoToken = false;
   /** Sends every request there. */
   redirectTo: string | undefined;
   needs: (method: string) => readonly string[];
@@ -123,7 +125,7 @@ export class GuardedServer implements AsyncDisposable {
     const { challengeScope = 'mcp:read' } = this.#options;
     const challenge = `Bearer ${metadata}${challengeScope === '' ? '' : `, scope="${challengeScope}"`}`;
     if (token === '') return { status: 401, challenge };
-    const known = this.barred.has(token) ? undefined : await this.authorizationServer.find(token);
+    const known = this.takesNoToken || this.barred.has(token) ? undefined : await this.authorizationServer.find(token);
     const isBound = known?.jkt === undefined ? scheme === 'Bearer' : scheme === 'DPoP' && known.jkt === keyOf(request);
     if (known === undefined || !isBound) return { status: 401, challenge: `${challenge}, error="invalid_token"` };
     const missing = this.needs(method).filter((scope) => !known.scopes.has(scope));

@@ -157,11 +157,12 @@ describe('a call that needs a sign-in', () => {
   test('AU-3 lists the tools anew once somebody has signed in', async () => {
     await using it = await scene({ guard: { isOpen: openButCalls } });
     await using step = await it.thread.beginStep();
-    const changed = eventOf(it, 'tools.changed');
+    const listings = (): number => it.server.admitted.filter((method) => method === 'tools/list').length;
+    const before = listings();
     const call = callEcho(step);
     await browse((await nextQuestion(it.thread)).url ?? '');
     await call;
-    expect(await changed).toMatchObject({ server: 'notes' });
+    await expect.poll(listings).toBe(before + 1);
   });
 
   test('AU-3 waits for the browser when the person says first that they went there', async () => {
@@ -271,7 +272,16 @@ describe('a call that needs a sign-in', () => {
     const call = callEcho(step);
     const rejected = failureOf(call);
     await browse((await nextQuestion(it.thread)).url ?? '');
-    expect(await rejected).toMatchObject({ code: 'auth_required' });
+    expect(await rejected).toMatchObject({ code: 'auth_required', outcome: 'not-sent' });
+  });
+
+  test('AU-3 RT-10 a server that asks for a sign-in after the sign-in did not take the call', async () => {
+    await using it = await scene({ guard: { isOpen: openButCalls } });
+    await using step = await it.thread.beginStep();
+    it.server.takesNoToken = true;
+    const rejected = failureOf(callEcho(step));
+    await browse((await nextQuestion(it.thread)).url ?? '');
+    expect(await rejected).toMatchObject({ code: 'auth_required', outcome: 'not-sent' });
   });
 
   test('SE-1 AU-2 shows no token anywhere', async () => {
