@@ -58,8 +58,16 @@ export function withApproval(policy: Policy | undefined, approval: ApprovalMode 
 export function rootsOf(directories: readonly string[]): readonly Root[] {
   return directories.map((directory) => {
     const path = resolve(directory);
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-      throw new UsageError(`Expected "--root" to name a directory, got "${directory}".`);
+    if (!isDirectory(path)) throw new UsageError(`Expected "--root" to name a directory, got "${directory}".`);
     return { uri: pathToFileURL(path).href };
   });
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Whatever keeps it from being looked at, it is no directory to work in.
+    return false;
+  }
 }

@@ -6,6 +6,7 @@ import { isRecord } from '../domain/json.ts';
 import { checkOptions, checkText } from './check-arguments.ts';
 import { parseText } from './document.ts';
 import type { ConfigFormatId } from './formats/format.ts';
+import { ownValue } from './placeholders.ts';
 import { describeUnknown, unknownSettings } from './policy-schema.ts';
 import type { ReadEntry } from './read-entry.ts';
 import { type ConfigValues, givenOf } from './read-config.ts';
@@ -203,12 +204,18 @@ function headersOf(
   const { env } = source.given;
   const headers: Record<string, string> = { ...config.headers };
   const put = (header: string, variable: string, prefix: string): void => {
-    const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
+    const value = ownValue(env, variable);
     if (value === undefined) {
       if (!missing.includes(variable)) missing.push(variable);
       return;
     }
-    headers[header] = prefix + value;
+    // A name such as `__proto__` is a name like any other.
+    Object.defineProperty(headers, header, {
+      value: prefix + value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
     if (value.length >= 8) secrets.add(value);
   };
   for (const [header, variable] of Object.entries(config.headersFrom ?? {})) put(header, variable, '');

@@ -5,7 +5,15 @@
  */
 import type { ServerConfig } from '../domain/config.ts';
 import { isRecord } from '../domain/json.ts';
-import { type Given, nameOf, ownSyntax, type PlaceholderSyntax, type Reference, valueOf } from './placeholders.ts';
+import {
+  type Given,
+  nameOf,
+  ownSyntax,
+  ownValue,
+  type PlaceholderSyntax,
+  type Reference,
+  valueOf,
+} from './placeholders.ts';
 import { mapTexts, type ReadEntry, referencesOf, settle, textFields } from './read-entry.ts';
 
 /** Stands for a dollar sign that begins no reference: the variable is never set. */
@@ -51,7 +59,7 @@ export function inputVariables(entry: ReadEntry): ReadonlyMap<string, string> {
 /** Variables the file passes on if they are set, and that are not: the normal form has no word for them. */
 export function unsetVariables({ draft, source }: ReadEntry): readonly string[] {
   return [...(draft?.variables.values() ?? [])].flatMap(({ from, isRequired }) =>
-    isRequired || source.given.env[from] !== undefined ? [] : [from],
+    isRequired || ownValue(source.given.env, from) !== undefined ? [] : [from],
   );
 }
 
@@ -69,7 +77,7 @@ function environmentOf(
 ): Readonly<Record<string, unknown>> {
   const own = isRecord(written) ? written : {};
   const passed = [...(draft?.variables ?? [])].filter(
-    ([, { from, isRequired }]) => isRequired || source.given.env[from] !== undefined,
+    ([, { from, isRequired }]) => isRequired || ownValue(source.given.env, from) !== undefined,
   );
   const references = Object.fromEntries(passed.map(([key, { from }]) => [key, `\${${from}}`]));
   // What is left came from a file of variables.

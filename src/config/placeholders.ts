@@ -230,18 +230,18 @@ export function valueOf(
   switch (reference.kind) {
     case 'variable': {
       const { name, fallback } = reference;
-      const value = own(given.env, name);
+      const value = ownValue(given.env, name);
       if (value !== undefined && (value !== '' || fallback === undefined))
         return { text: value, isSecret: !isHarmlessVariable(name) };
       // A placeholder within a default is not expanded, and must not go out as it stands.
       return fallback === undefined || fallback.includes('${') ? undefined : { text: fallback, isSecret: false };
     }
     case 'shell':
-      return secret(own(given.env, reference.name), !isHarmlessVariable(reference.name));
+      return secret(ownValue(given.env, reference.name), !isHarmlessVariable(reference.name));
     case 'input':
-      return secret(own(given.inputs, reference.id), true);
+      return secret(ownValue(given.inputs, reference.id), true);
     case 'command':
-      return secret(own(given.commands, reference.command), true);
+      return secret(ownValue(given.commands, reference.command), true);
     case 'file':
       return secret(given.readFile?.(reference.path)?.trim(), true);
     case 'path':
@@ -255,7 +255,7 @@ function pathOf(name: string, given: Given): string | undefined {
   if (name === 'workspaceFolder') return given.workspaceFolder;
   if (name === 'workspaceFolderBasename') return given.workspaceFolder?.split(/[\\/]/).findLast((part) => part !== '');
   if (name === 'userHome') return given.userHome;
-  if (name === 'CLAUDE_PLUGIN_ROOT') return given.pluginRoot ?? own(given.env, name);
+  if (name === 'CLAUDE_PLUGIN_ROOT') return given.pluginRoot ?? ownValue(given.env, name);
   return process.platform === 'win32' ? '\\' : '/';
 }
 
@@ -266,6 +266,7 @@ function secret(
   return text === undefined ? undefined : { text, isSecret };
 }
 
-function own(values: Environment | undefined, name: string): string | undefined {
+/** A value by its name: what every object has of itself is none. */
+export function ownValue(values: Environment | undefined, name: string): string | undefined {
   return values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
 }

@@ -1,6 +1,6 @@
 /** One entry of a file, references resolved and fields checked: a server that can start, or the reason it cannot. */
 import { isAbsolute, join, resolve } from 'node:path';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { ServerConfig } from '../domain/config.ts';
 import { type Failure, HoldfastError, type Issue, toFailure } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
@@ -10,7 +10,7 @@ import type { Draft, Note } from './formats/draft.ts';
 import type { ConfigFormat, NamedDraft } from './formats/format.ts';
 import { describeIssue } from './issue-words.ts';
 import { missingError } from './missing-values.ts';
-import { type Given, type Reference, replaceReferences, resolveText } from './placeholders.ts';
+import { type Given, ownValue, type Reference, replaceReferences, resolveText } from './placeholders.ts';
 import { type InvalidReason, parseServer } from './server-schema.ts';
 
 /** Where an entry comes from. */
@@ -141,7 +141,7 @@ export function settle(config: ServerConfig, directory: string): ServerConfig {
     return isAbsolute(config.cwd) ? config : { ...config, cwd: resolve(directory, config.cwd) };
   if (resolve(directory) === process.cwd()) return config;
   const candidates = [...(/[\\/]/.test(config.command) ? [config.command] : []), ...(config.args ?? [])];
-  return candidates.some((path) => isRelativePath(path) && exists(join(directory, path)))
+  return candidates.some((path) => isRelativePath(path) && existsSync(join(directory, path)))
     ? { ...config, cwd: resolve(directory) }
     : config;
 }
@@ -228,7 +228,7 @@ function withVariables(
     }
   }
   for (const [key, { from, isRequired }] of draft.variables) {
-    const value = Object.hasOwn(given.env, from) ? given.env[from] : undefined;
+    const value = ownValue(given.env, from);
     if (value !== undefined) {
       env.set(key, value);
       if (value.length >= 8) found.secrets.add(value);
@@ -277,10 +277,6 @@ function asWritten(issue: Issue, draft: Draft): Issue {
 
 function isRelativePath(text: string): boolean {
   return text !== '' && text.length < 4_096 && !text.startsWith('-') && !isAbsolute(text) && !text.includes('\0');
-}
-
-function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function invalidError(name: string, file: string, issues: readonly Issue[]): HoldfastError {

@@ -120,7 +120,11 @@ function unavailable(message: string, cause: unknown): HoldfastError {
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function codeOf(error: unknown): unknown {
