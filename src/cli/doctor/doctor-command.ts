@@ -60,8 +60,8 @@ async function inOrder(
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       done.set(name, await check(name));
       progress.update({ progress: done.size, total: names.length });
-      for (;;) {
-        const next = done.get(names[told.length] ?? '');
+      for (const due of names.slice(told.length)) {
+        const next = done.get(due);
         if (next === undefined) break;
         told.push(next);
         progress.pause();

@@ -134,9 +134,9 @@ async function checkOne(
   { timeoutMs, roots, config: named }: DoctorOptions,
   { createThread, signal, env }: DoctorIo,
 ): Promise<ServerCheck> {
-  const failure = misconfigured[name];
+  const failure = Object.hasOwn(misconfigured, name) ? misconfigured[name] : undefined;
   if (failure !== undefined) return misconfiguredCheck(name, failure);
-  const config: ServerConfig | undefined = servers[name];
+  const config: ServerConfig | undefined = Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (config === undefined) throw new HoldfastError('internal', `Expected a server "${name}", got none.`);
   return diagnose(name, config, {
     createThread,

@@ -94,7 +94,12 @@ function findOnPath(command: string, path: string): string | undefined {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // Whatever keeps it from being looked at, it is no file that could be used.
+    return false;
+  }
 }
 
 /** A script whose first line names a program that is not there fails as if it were not there itself. */
