@@ -17,7 +17,7 @@ import type {
 } from '../domain/approval-memory.ts';
 import type { ElicitationAnswer, PendingElicitation } from '../domain/elicitation.ts';
 import { HoldfastError, messageOf } from '../domain/errors.ts';
-import { isRecord } from '../domain/json.ts';
+import { isRecord, shown } from '../domain/json.ts';
 import type { Question } from '../domain/question.ts';
 import { toolChanges } from '../domain/tool-changes.ts';
 import type { ToolChange } from '../domain/tool-changes.ts';
@@ -46,7 +46,7 @@ export class Approvals {
   #memory: ApprovalMemory | undefined;
   /** The last approval of each tool in this thread. One that could not be kept for longer holds as long as this. */
   readonly #given = new Map<string, RememberedApproval>();
-  #writes: Promise<void> = Promise.resolve();
+  #writes: Promise<unknown> = Promise.resolve();
   readonly #closed = new AbortController();
 
   constructor(ports: ApprovalsPorts) {
@@ -76,7 +76,7 @@ export class Approvals {
     const remember = asker.remembers === true ? choiceOf(answer) : 'once';
     const key = toolKey(server, tool.name);
     this.#given.set(key, stronger(this.#given.get(key), { remember, tool }));
-    this.#writes = this.#writes.then(async () => this.#write(server, tool, remember));
+    this.#later(async () => this.#write(server, tool, remember));
   }
 
   /** Lets go of what was approved for the life of the thread. */
@@ -84,8 +84,13 @@ export class Approvals {
     this.#closed.abort();
     if (this.#given.size === 0) return;
     this.#given.clear();
-    this.#writes = this.#writes.then(async () => {
-      await this.#try(undefined, 'forgotten', (memory) => memory.forget(this.#scope));
+    this.#later(async () => this.#try(undefined, 'forgotten', (memory) => memory.forget(this.#scope)));
+  }
+
+  /** One after the other; none that fails ends the others. */
+  #later(write: () => Promise<unknown>): void {
+    this.#writes = this.#writes.then(write).catch((error: unknown) => {
+      this.#ports.warn('approvals_failed', `An approval could not be kept: ${messageOf(error)}`, undefined);
     });
   }
 
@@ -104,7 +109,16 @@ export class Approvals {
     tool: ApprovedTool,
     signal: AbortSignal = this.#closed.signal,
   ): Promise<RememberedApproval | undefined> {
-    return this.#try(server, 'looked up', (memory) => memory.recall({ scope, server, tool: tool.name }), signal);
+    const key = { scope, server, tool: tool.name };
+    return this.#try(
+      server,
+      'looked up',
+      (memory) => {
+        const given: unknown = memory.recall(key);
+        return isPromise(given) ? given.then(recalled) : recalled(given);
+      },
+      signal,
+    );
   }
 
   async #write(server: string, tool: ApprovedTool, remember: RememberChoice): Promise<void> {
@@ -156,6 +170,27 @@ export class Approvals {
 
 function isPromise<TResult>(given: TResult | Promise<TResult>): given is Promise<TResult> {
   return isRecord(given) && 'then' in given;
+}
+
+/** A copy of what a memory gave. @throws HoldfastError for what is no approval. */
+function recalled(given: unknown): RememberedApproval | undefined {
+  if (given === undefined) return undefined;
+  const copy: unknown = JSON.parse(JSON.stringify(given));
+  if (isApproval(copy)) return copy;
+  throw new HoldfastError(
+    'invalid_result',
+    `Expected the memory to give what it was told to keep, or undefined for nothing, got ${shown(copy)}.`,
+  );
+}
+
+function isApproval(value: unknown): value is RememberedApproval {
+  const { remember, tool } = isRecord(value) ? value : {};
+  return (
+    rememberChoices.some((choice) => choice === remember) &&
+    isRecord(tool) &&
+    [tool['name'], tool['fingerprint'], tool['origin']].every((text) => typeof text === 'string') &&
+    isRecord(tool['inputSchema'])
+  );
 }
 
 /** Of two approvals of the same tool the longer one; else the later one. */

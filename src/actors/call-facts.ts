@@ -1,4 +1,5 @@
 /** What is told of a call: its stages and its progress. Requests other than tool calls are not told of. */
+import { messageOf } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import type { CallFacts, CallOutcome } from '../domain/events.ts';
 import { isoTime } from '../domain/question.ts';
@@ -28,7 +29,7 @@ export function tellEnd(
 export function tellProgress(facts: Facts, { input, onProgress }: CallRecord, progress: Progress): void {
   if (isTold(facts, input)) facts.tell({ type: 'call.progressed', ...callFacts(input), ...progress });
   const failed = (error: unknown): void => {
-    facts.warn('listener_failed', `onProgress of "${input.name}" threw: ${String(error)}. The call goes on.`);
+    facts.warn('listener_failed', `onProgress of "${input.name}" threw: ${messageOf(error)}. The call goes on.`);
   };
   try {
     const given: unknown = onProgress?.(progress);

@@ -12,6 +12,7 @@ import type { Clock, Root } from '../api.ts';
 import { approvedTool, rememberChoices } from '../domain/approval-memory.ts';
 import type { ApprovalMode } from '../domain/config.ts';
 import type { PendingElicitation } from '../domain/elicitation.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { Failure } from '../domain/errors.ts';
 import { frozenCopy } from '../domain/frozen.ts';
 import { isJsonObject } from '../domain/json.ts';
@@ -68,7 +69,7 @@ export class Questions {
     this.shown = new PendingList((error) => {
       ports.facts.warn(
         'listener_failed',
-        `A listener of elicitations$ threw: ${String(error)}. The thread goes on; what it throws later is not reported.`,
+        `A listener of elicitations$ threw: ${messageOf(error)}. The thread goes on; what it throws later is not reported.`,
       );
     });
   }

@@ -106,7 +106,7 @@ export interface Failure {
 
 /** Makes the plain record of any thrown value. What is not a `HoldfastError` becomes `internal`. */
 export function toFailure(error: unknown, fallback: ErrorCode = 'internal'): Failure {
-  if (error instanceof HoldfastError) {
+  if (isOurs(error)) {
     return {
       code: error.code,
       message: error.message,
@@ -120,14 +120,27 @@ export function toFailure(error: unknown, fallback: ErrorCode = 'internal'): Fai
   return { code: fallback, message: messageOf(error), retryable: isRetryable(fallback) };
 }
 
+/** A value whose traps throw is none of ours. */
+function isOurs(error: unknown): error is HoldfastError {
+  try {
+    return error instanceof HoldfastError;
+  } catch {
+    return false;
+  }
+}
+
 /** Makes the error a caller sees from the record a machine kept. */
 export function toError(failure: Failure): HoldfastError {
   return new HoldfastError(failure.code, failure.message, failure);
 }
 
-/** The message of any thrown value. */
+/** The message of any thrown value, one that has no text too. Never throws. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'a value without text';
+  }
 }
 
 const retryableCodes: ReadonlySet<ErrorCode> = new Set([
