@@ -64,6 +64,8 @@ export interface RuntimeServers {
   readonly misconfigured?: Readonly<Record<string, MisconfiguredServer>>;
   /** Why servers are off that are: they show as `disabled` with this reason. Without one, `enabled: false` says it all. */
   readonly disabled?: Readonly<Record<string, Failure>>;
+  /** Why servers are not among them that something named: told to whoever asks for one. */
+  readonly removed?: Readonly<Record<string, Failure>>;
   /** Where servers came from: shown with their tools (SPEC NM-5). */
   readonly provenance?: Readonly<Record<string, ServerProvenance>>;
   /** Where servers of other environments start; made by the thread, from its `environments`. */

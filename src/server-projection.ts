@@ -24,12 +24,13 @@ import type { Environments, Extension, RuntimeServers, ThreadOptions, WorldState
 import { createCatalogBuilder } from './catalog/builder.ts';
 import { addContributions, addOverlays } from './catalog/contributions.ts';
 import type { Available, Contribution } from './catalog/contributions.ts';
-import { placeServers } from './catalog/environments.ts';
+import { placeServers, pluginsIn } from './catalog/environments.ts';
 import type { ExtensionOverlay, ExtensionParts, ExtensionsNow } from './catalog/extensions.ts';
 import { toRuntimeServers } from './catalog/projection.ts';
 import { checkServers } from './check-servers.ts';
 import type { Catalog } from './domain/catalog.ts';
 import { HoldfastError, messageOf } from './domain/errors.ts';
+import type { PluginSnapshot } from './domain/snapshot.ts';
 import { isCatalogStream } from './follow-catalog.ts';
 import { heldExtension, heldSections, heldStream, holding } from './held-streams.ts';
 
@@ -64,6 +65,11 @@ export class ServerProjection {
   /** What environments bring now. */
   get available(): Available {
     return this.#available ?? onlyHere;
+  }
+
+  /** The plugins that were selected, whether they count now or not. */
+  get plugins(): readonly PluginSnapshot[] {
+    return this.#environments === undefined ? [] : pluginsIn(this.#environments, this.available.states);
   }
 
   /** What the host and extensions say now, besides servers. */

@@ -5,6 +5,7 @@ import { ConnectionStats } from './actors/connection-stats.ts';
 import { checkTimeout, checkAbortSignal, checkOptions } from './check-arguments.ts';
 import type { ToolSettings } from './domain/config.ts';
 import { HoldfastError } from './domain/errors.ts';
+import type { Failure } from './domain/errors.ts';
 import { frozenCopy } from './domain/frozen.ts';
 import { shown as asText } from './domain/json.ts';
 import type { ServerSnapshot, ThreadSnapshot } from './domain/snapshot.ts';
@@ -35,7 +36,9 @@ export async function statusOf(
 ): Promise<ThreadStatus> {
   checkStatus(options);
   const current = snapshot.servers.filter(({ generations }) => generations.includes(snapshot.generation));
-  const entries = selected(current.length === 0 && snapshot.generation === 0 ? snapshot.servers : current, options);
+  const removed = gathering.effects.servers.planOf(snapshot.generation)?.removed ?? {};
+  const shown = current.length === 0 && snapshot.generation === 0 ? snapshot.servers : current;
+  const entries = selected(shown, removed, options);
   const { detail = 'summary' } = options;
   if (detail !== 'full' || snapshot.generation === 0)
     return finished(
@@ -62,10 +65,17 @@ export async function statusOf(
 
 function finished(
   { effects }: Gathering,
-  { generation }: ThreadSnapshot,
+  { generation, plugins }: ThreadSnapshot,
   servers: readonly ServerStatus[],
 ): ThreadStatus {
-  return frozenCopy<ThreadStatus>(effects.redactor.value({ generation, servers }));
+  const removed = effects.servers.planOf(generation)?.removed ?? {};
+  const status = {
+    generation,
+    servers,
+    ...(Object.keys(removed).length === 0 ? {} : { removed }),
+    ...(plugins === undefined ? {} : { plugins }),
+  };
+  return frozenCopy<ThreadStatus>(effects.redactor.value(status));
 }
 
 function statusOfServer(
@@ -176,14 +186,19 @@ async function listingsOf(
   return { resources, resourceTemplates, prompts };
 }
 
-function selected(servers: readonly ServerSnapshot[], { servers: names }: StatusOptions): readonly ServerSnapshot[] {
+function selected(
+  servers: readonly ServerSnapshot[],
+  removed: Readonly<Record<string, Failure>>,
+  { servers: names }: StatusOptions,
+): readonly ServerSnapshot[] {
   if (names === undefined) return servers;
   const unknown = names.find((name) => !servers.some((server) => server.name === name));
   if (unknown === undefined) return servers.filter(({ name }) => names.includes(name));
+  const why = Object.hasOwn(removed, unknown) ? ` ${removed[unknown]?.message ?? ''}` : '';
   const known = servers.map(({ name }) => `"${name}"`).join(', ');
   throw new HoldfastError(
     'invalid_argument',
-    `Expected the names of servers of the current runtime (${known === '' ? 'it has none' : known}), got ${asText(unknown)}.`,
+    `Expected the names of servers of the current runtime (${known === '' ? 'it has none' : known}), got ${asText(unknown)}.${why}`,
   );
 }
 

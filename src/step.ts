@@ -104,6 +104,7 @@ class PinnedStep extends ServerRequester implements Step {
     this.#checkOpen();
     checkOptions(options, 'callTool');
     const route = this.#routeOf(name);
+    if (route === undefined) return this.#missing(name);
     checkCallArguments(name, args);
     checkTimeout(options.timeoutMs);
     checkCallId(options.callId);
@@ -213,7 +214,7 @@ class PinnedStep extends ServerRequester implements Step {
     return lane;
   }
 
-  #routeOf(name: string): ToolRoute {
+  #routeOf(name: string): ToolRoute | undefined {
     checkName(name, 'the name of a tool');
     const { routes, denied } = this.#parts.view;
     const route = routes.get(name);
@@ -226,11 +227,12 @@ class PinnedStep extends ServerRequester implements Step {
         { outcome: 'not-sent' },
       );
     }
-    throw new HoldfastError(
-      'unknown_tool',
-      `Expected one of the tools this step advertises, got "${name}". ${hintFor(routes)}`,
-      { outcome: 'not-sent' },
-    );
+    return undefined;
+  }
+
+  async #missing(name: string): Promise<never> {
+    const { missingTool } = await import('./missing-tool.ts');
+    throw missingTool(name, this.#parts);
   }
 
   #checkOpen(): void {
@@ -264,7 +266,7 @@ export function plannedServer(effects: Effects, generation: number, server: stri
   const planned = effects.servers.resolve(generation, server);
   if (planned?.connection !== undefined) return planned;
   const plan = effects.servers.planOf(generation);
-  const why = new Map(Object.entries({ ...plan?.misconfigured, ...plan?.disabled })).get(server);
+  const why = new Map(Object.entries({ ...plan?.removed, ...plan?.misconfigured, ...plan?.disabled })).get(server);
   if (why !== undefined)
     throw new HoldfastError('server_unavailable', why.message, { retryable: false, outcome: 'not-sent' });
   const names = [...(plan?.servers.keys() ?? [])].map((name) => `"${name}"`).join(', ');
@@ -339,10 +341,4 @@ function checkSignal(signal: AbortSignal | undefined, name: string): void {
     throw new HoldfastError('aborted', `The call of "${name}" was aborted before it was sent.`, {
       outcome: 'not-sent',
     });
-}
-
-function hintFor(routes: ReadonlyMap<string, ToolRoute>): string {
-  const names = [...routes.keys()].slice(0, 8).map((name) => `"${name}"`);
-  if (names.length === 0) return 'It advertises none: no server was ready when it began, or none has tools.';
-  return `It advertises ${names.join(', ')}${routes.size > names.length ? ' and more' : ''}.`;
 }

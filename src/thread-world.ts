@@ -130,12 +130,15 @@ export class World {
         `Several skills are named "${name}": ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' and more' : ''}. Name them by id.`,
       );
     const servers = worldServers(effects, generation);
+    const away = projection.plugins
+      .filter(({ state }) => state !== 'ready')
+      .map(({ id, name, environment, state }) => ({ id, name, environment, state, connectors: [] }));
     this.#keepNames(skills);
     const step = this.#states.next(
       {
         environments: environmentsSection(available.states, process.cwd()),
         servers: serversSection(servers),
-        plugins: pluginsSection(available.extras.map(pluginOf), servers),
+        plugins: pluginsSection([...available.extras.map(pluginOf), ...away], servers),
         tools: toolsSection(view.tools),
         skills: skillsSection(infos),
       },
@@ -153,11 +156,11 @@ export class World {
   /** Whatever a model or a person gives back stays as it is, whatever secret it equals (SPEC SE-1). */
   #keepNames(skills: readonly StepSkill[]): void {
     const { effects, projection } = this.#ports;
-    const { states, extras } = projection.available;
+    const { states } = projection.available;
     const names = [
       process.cwd(),
       ...Object.entries(states).flatMap(([id, state]) => ('cwd' in state ? [id, state.cwd ?? ''] : [id])),
-      ...extras.map(({ root }) => root.plugin.id),
+      ...projection.plugins.map(({ id }) => id),
       ...skills.flatMap(({ kind, info }) => (kind === 'server' ? [] : [info.id, info.name])),
       ...projection.parts.flatMap(({ sections }) => sections.map(({ id }) => id)),
     ];

@@ -157,6 +157,7 @@ class LiveThread extends CurrentRequester implements Thread {
     const router = actorOf(this.#root.system, 'router');
     if (isRouter(router)) this.#router = router;
     this.#projection = new ServerProjection(options);
+    this.#effects.plugins = () => this.#projection.plugins;
     this.#begin(options);
   }
 

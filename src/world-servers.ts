@@ -17,22 +17,34 @@ export function configsOf({ servers }: Effects, generation: number): ReadonlyMap
   return new Map(planned.map(({ server, config }) => [server, config]));
 }
 
-/** How each server that was started is, and what the ready ones say. */
+/** How each server is, and what the ready ones say. */
 export function worldServers({ servers }: Effects, generation: number): readonly WorldServer[] {
   const plan = servers.planOf(generation);
-  return [...(plan?.servers.values() ?? [])].flatMap(({ server, provenance, connection }): WorldServer[] => {
-    if (connection === undefined) return [];
-    const { link, state } = connection;
-    const isThere = isUsable(connection) && link !== undefined;
-    const title = link?.info.serverInfo?.title;
-    return [
-      {
-        name: server,
-        state,
-        provenance,
-        ...(isThere && title !== undefined ? { title } : {}),
-        ...(isThere && link.info.instructions !== undefined ? { instructions: link.info.instructions } : {}),
-      },
-    ];
-  });
+  const named = [...(plan?.servers.values() ?? [])].flatMap(
+    ({ server, config, provenance, connection }): WorldServer[] => {
+      if (connection === undefined)
+        return config.enabled === false ? [{ name: server, state: 'disabled', provenance }] : [];
+      const { link, state } = connection;
+      const isThere = isUsable(connection) && link !== undefined;
+      const title = link?.info.serverInfo?.title;
+      return [
+        {
+          name: server,
+          state,
+          provenance,
+          ...(isThere && title !== undefined ? { title } : {}),
+          ...(isThere && link.info.instructions !== undefined ? { instructions: link.info.instructions } : {}),
+        },
+      ];
+    },
+  );
+  const idle = (names: readonly string[], state: 'disabled' | 'misconfigured'): readonly WorldServer[] =>
+    names
+      .filter((name) => !(plan?.servers.has(name) ?? false))
+      .map((name) => ({ name, state, provenance: plan?.provenance.get(name) ?? {} }));
+  return [
+    ...named,
+    ...idle(Object.keys(plan?.disabled ?? {}), 'disabled'),
+    ...idle(Object.keys(plan?.misconfigured ?? {}), 'misconfigured'),
+  ];
 }

@@ -13,6 +13,7 @@ import type { ClientOffer, OpenLink } from '../domain/link.ts';
 import { createRedactor } from '../domain/redact.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { RespondOutcome } from '../domain/elicitation.ts';
+import type { PluginSnapshot } from '../domain/snapshot.ts';
 import { Approvals } from './approvals.ts';
 import { Calls } from './calls.ts';
 import type { Authority } from './decide.ts';
@@ -76,6 +77,8 @@ export interface Effects {
   /** Where `respond` finds the outcome the router or a responder gave for its ticket. */
   readonly outcomes: Map<number, RespondOutcome>;
   roots: readonly Root[];
+  /** The plugins that were selected, as they are now. */
+  plugins: () => readonly PluginSnapshot[];
   /** What the last step was told of the world. */
   worldState: JsonObject;
   readonly fileContent: FileProvider | undefined;
@@ -200,6 +203,7 @@ export function createEffects(options: EffectsOptions): Effects {
     random: Math.random,
     outcomes: new Map(),
     roots: options.roots ?? [],
+    plugins: () => [],
     worldState: {},
     fileContent: options.fileContent,
     approvals,

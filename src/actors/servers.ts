@@ -46,6 +46,8 @@ export interface Plan {
   readonly misconfigured: Readonly<Record<string, MisconfiguredServer>>;
   /** Why servers are off, where something other than their own setting says so. */
   readonly disabled: Readonly<Record<string, Failure>>;
+  /** Why servers are not there that something named. */
+  readonly removed: Readonly<Record<string, Failure>>;
   readonly provenance: ReadonlyMap<string, ServerProvenance>;
 }
 
@@ -133,7 +135,7 @@ export class Servers {
 
   /** Notes what a runtime will name. Starts nothing. */
   plan(generation: number, next: RuntimeServers): void {
-    const { servers, misconfigured = {}, disabled = {}, provenance = {} } = next;
+    const { servers, misconfigured = {}, disabled = {}, removed = {}, provenance = {} } = next;
     const origins = new Map(Object.entries(provenance));
     const places = new Map(Object.entries(next.places ?? {}));
     const planned = new Map<string, PlannedServer>();
@@ -148,7 +150,14 @@ export class Servers {
         connection: undefined,
       });
     }
-    this.#plans.set(generation, { generation, servers: planned, misconfigured, disabled, provenance: origins });
+    this.#plans.set(generation, {
+      generation,
+      servers: planned,
+      misconfigured,
+      disabled,
+      removed,
+      provenance: origins,
+    });
   }
 
   planOf(generation: number): Plan | undefined {

@@ -1,6 +1,7 @@
 /** The public picture of a thread, read from its actors (SPEC "Shapes"). */
 import type { AnyActorRef } from 'xstate';
 import type { ServerProvenance } from '../domain/catalog.ts';
+import type { ServerSettings } from '../domain/config.ts';
 import type { Failure } from '../domain/errors.ts';
 import type {
   CallSnapshot,
@@ -27,6 +28,7 @@ import type { LiveConnection, Plan } from './servers.ts';
 export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): ThreadSnapshot {
   const snapshot = root.getSnapshot();
   const { generation } = snapshot.context;
+  const plugins = effects.plugins();
   const children: readonly (AnyActorRef | undefined)[] = Object.values(snapshot.children);
   const runtimes = children.filter(isRuntime).flatMap((ref) => runtimeOf(ref, effects));
   const picture = {
@@ -40,6 +42,7 @@ export function snapshotOf(id: string, root: ThreadActorRef, effects: Effects): 
       .filter(isStep)
       .map((ref) => stepOf(ref, effects.clock.now())),
     elicitations: effects.questions.shown.list(),
+    ...(plugins.length === 0 ? {} : { plugins }),
     worldState: effects.worldState,
   } satisfies ThreadSnapshot;
   return frozenCopy<ThreadSnapshot>(effects.redactor.value(picture));
@@ -83,6 +86,7 @@ function idleOf(plan: Plan): readonly ServerSnapshot[] {
     generations: [plan.generation],
     state,
     transport: 'stdio',
+    ...environmentOf(plan.servers.get(name)?.config),
     ...provenanceOf(plan.provenance.get(name)),
     toolCount: 0,
     auth: 'unknown',
@@ -100,6 +104,10 @@ function idleOf(plan: Plan): readonly ServerSnapshot[] {
   ];
 }
 
+function environmentOf({ environment = 'local' }: Pick<ServerSettings, 'environment'> = {}): { environment?: string } {
+  return environment === 'local' ? {} : { environment };
+}
+
 function provenanceOf(provenance: ServerProvenance | undefined): Pick<ServerSnapshot, 'provenance'> {
   return provenance === undefined || Object.keys(provenance).length === 0 ? {} : { provenance };
 }
@@ -110,6 +118,7 @@ function serverOf(connection: LiveConnection, effects: Effects): ServerSnapshot 
   const opened = context?.opened;
   return {
     name: connection.server,
+    ...environmentOf(connection.config),
     connection: connection.id,
     generations: [...connection.generations].toSorted((a, b) => a - b),
     state: connection.closing ? 'closed' : connection.state,

@@ -140,12 +140,16 @@ class Collector implements CatalogBuilder {
     const vetoes = new Map(this.#vetoes);
     const servers: [string, CatalogServer][] = [];
     const conflicts: CatalogConflict[] = [];
+    const removed: [string, ServerSource][] = [];
     for (const [name, actions] of this.#byName()) {
       const ranked = actions.toSorted((a, b) => compareSources(sourceOf(a), sourceOf(b)));
       const winner = ranked.at(-1);
       if (winner === undefined) continue;
       conflicts.push(...conflictsOf(name, ranked, winner));
-      if (winner.kind === 'remove') continue;
+      if (winner.kind === 'remove') {
+        if (actions.some(({ kind }) => kind === 'register')) removed.push([name, winner.removal.source]);
+        continue;
+      }
       const server = this.#resolve(winner.registration, vetoes.get(name));
       servers.push([name, server]);
       const reason = persistentVeto(server);
@@ -154,6 +158,7 @@ class Collector implements CatalogBuilder {
     return {
       servers: Object.fromEntries(servers),
       conflicts,
+      ...(removed.length === 0 ? {} : { removed: Object.fromEntries(removed) }),
       actions: [...this.#actions],
       vetoes: Object.fromEntries(vetoes),
       requirements: [...this.#requirements],

@@ -5,6 +5,7 @@ import type { EnvironmentState, EnvironmentStates, Launcher, Place, SelectedRoot
 import type { ServerConfig } from '../domain/config.ts';
 import { HoldfastError } from '../domain/errors.ts';
 import { isRecord, shown } from '../domain/json.ts';
+import type { PluginSnapshot } from '../domain/snapshot.ts';
 
 /** Environments whose states are set by hand. */
 export interface EnvironmentRegistry extends Environments {
@@ -59,6 +60,18 @@ export function createEnvironments(options: { readonly roots?: readonly Selected
 /** What is known of an environment; `undefined` for one nobody named. */
 export function stateOf(states: EnvironmentStates, id: string): EnvironmentState | undefined {
   return Object.hasOwn(states, id) ? states[id] : undefined;
+}
+
+/** Selected plugins, each as its environment is. */
+export function pluginsIn(
+  { roots = [] }: Pick<Environments, 'roots'>,
+  states: EnvironmentStates,
+): readonly PluginSnapshot[] {
+  return roots.map(({ plugin: { id, name }, environment }) => {
+    const state = stateOf(states, environment);
+    const kind = state?.kind ?? (environment === 'local' ? 'ready' : 'unknown');
+    return { id, name, environment, state: kind, ...(state?.kind === 'failed' ? { reason: state.reason } : {}) };
+  });
 }
 
 /** The same servers, each process of another environment with the place it starts in, or the reason it cannot. */

@@ -30,6 +30,7 @@ export function toRuntimeServers(catalog: Catalog): RuntimeServers {
     servers: Object.fromEntries(servers),
     misconfigured: Object.fromEntries(misconfigured),
     disabled: Object.fromEntries(disabled),
+    ...removedOf(catalog),
     provenance: Object.fromEntries(provenance),
     secrets: catalog.secrets,
   };
@@ -98,6 +99,29 @@ function provenanceOf({ source, connector }: CatalogServer): ServerProvenance {
 
 function pluginOf(source: ServerSource): PluginAttribution | undefined {
   return source.kind === 'plugin' || source.kind === 'selectedPlugin' ? source.plugin : undefined;
+}
+
+function removedOf({ removed }: Catalog): Pick<RuntimeServers, 'removed'> {
+  if (removed === undefined) return {};
+  const reasons = Object.entries(removed).map(([name, source]): [string, Failure] => [
+    name,
+    failure(`Server "${name}" was removed by ${sourceInWords(source)}.`),
+  ]);
+  return { removed: Object.fromEntries(reasons) };
+}
+
+function sourceInWords(source: ServerSource): string {
+  switch (source.kind) {
+    case 'plugin':
+    case 'selectedPlugin':
+      return `plugin "${source.plugin.id}"`;
+    case 'config':
+      return source.file === undefined ? 'the configuration' : `the configuration "${source.file}"`;
+    case 'compatibility':
+      return `compatibility source "${source.id}"`;
+    case 'extension':
+      return `extension "${source.id}"`;
+  }
 }
 
 /** Its own `enabled: false` needs no further word. */

@@ -36,11 +36,13 @@ export interface WorldServer {
   readonly provenance?: ServerProvenance;
 }
 
-/** A plugin that counts now. */
+/** A plugin, whether it counts now or not. */
 export interface WorldPlugin {
   readonly id: string;
   readonly name: string;
   readonly environment?: string;
+  /** Why it does not count, where it does not: how its environment is. */
+  readonly state?: string;
   readonly connectors: readonly ConnectorAttribution[];
 }
 
@@ -74,7 +76,7 @@ export function pluginsSection(plugins: readonly WorldPlugin[], servers: readonl
     const plugin = provenance?.plugin;
     if (plugin !== undefined && !all.has(plugin.id)) all.set(plugin.id, { ...plugin, connectors: [] });
   }
-  const entries = [...all.values()].map(({ id, name, environment, connectors }): [string, JsonObject] => {
+  const entries = [...all.values()].map(({ id, name, environment, state, connectors }): [string, JsonObject] => {
     const own = servers.filter(({ provenance }) => provenance?.plugin?.id === id);
     const through = own.flatMap(({ provenance }) => provenance?.connector ?? []);
     const apps = new Map([...connectors, ...through].map((each) => [each.id, each.name ?? each.id]));
@@ -83,6 +85,7 @@ export function pluginsSection(plugins: readonly WorldPlugin[], servers: readonl
       {
         name,
         ...(environment === undefined ? {} : { environment }),
+        ...(state === undefined ? {} : { state }),
         ...(own.length === 0 ? {} : { servers: own.map((server) => server.name) }),
         ...(apps.size === 0 ? {} : { connectors: Object.fromEntries(apps) }),
       },

@@ -4,6 +4,7 @@ import type {
   PendingElicitation,
   ServerSnapshot,
   ServerState,
+  ServerStatus,
   ThreadEvent,
   ToolInfo,
   ToolResult,
@@ -68,7 +69,7 @@ const stateStyles = {
 
 /** The servers, one a line, with what is wrong below. */
 export function formatServers(
-  servers: readonly ServerSnapshot[],
+  servers: readonly (ServerSnapshot & Partial<Pick<ServerStatus, 'tools'>>)[],
   { paint }: Painter,
   width = Math.min(40, Math.max(0, ...servers.map((server) => server.name.length))),
 ): string {
@@ -79,17 +80,27 @@ export function formatServers(
         server.transport,
         server.era,
         server.protocolVersion,
-        `${server.toolCount} ${server.toolCount === 1 ? 'tool' : 'tools'}`,
+        server.environment === undefined ? undefined : `in ${plain(server.environment)}`,
+        toolsInWords(server),
         server.pid === undefined ? undefined : `pid ${server.pid}`,
         `generation ${server.generations.join(', ')}`,
       ].filter((fact) => fact !== undefined);
       const state = paint(stateStyles[server.state], server.state.padEnd(13));
       const lines = [`${plain(server.name).padEnd(width)}  ${state}  ${paint('dim', facts.join(' · '))}`];
+      if (server.error === undefined && server.state === 'disabled')
+        lines.push(`  ${paint('dim', '"enabled" is false in its configuration.')}`);
       if (server.error !== undefined)
         lines.push(`  ${paint('red', plain(server.error.message))}`, ...stderrLines(server.error.stderr, paint));
       return lines;
     })
     .join('\n');
+}
+
+/** How many tools are offered, of how many the server listed. */
+function toolsInWords({ toolCount, tools }: ServerSnapshot & Partial<Pick<ServerStatus, 'tools'>>): string {
+  const { shown = toolCount, listed = toolCount } = tools ?? {};
+  const count = shown === listed ? String(shown) : `${String(shown)} of ${String(listed)}`;
+  return `${count} ${listed === 1 ? 'tool' : 'tools'}`;
 }
 
 function stderrLines(stderr: string | undefined, paint: Painter['paint']): string[] {

@@ -22,17 +22,44 @@ export interface OneShot {
 /** Lists the tools of a new step; resolves with the exit code. */
 export async function runTools(server: string | undefined, shot: OneShot): Promise<number> {
   return guarded(shot, async () => {
+    await shot.thread.ready({ signal: shot.signal });
+    checkServer(server, shot.thread.snapshot().servers);
+    if (server !== undefined) await settled(shot, server);
     const step = await shot.thread.beginStep({ signal: shot.signal });
     const tools = step.tools.filter((tool) => server === undefined || tool.server === server);
     await step.end();
-    checkServer(server, shot.thread.snapshot().servers);
-    const broken = brokenOf(shot.thread.snapshot().servers).filter(
-      (entry) => server === undefined || entry.name === server,
+    const all = shot.thread.snapshot().servers;
+    const broken = brokenOf(all).filter((entry) => server === undefined || entry.name === server);
+    // Who names a server wants to know why it has no tools.
+    const silent = all.filter(
+      (entry) => entry.name === server && tools.length === 0 && entry.state !== 'ready' && !broken.includes(entry),
     );
     if (shot.json) print(shot, { tools });
     else shot.terminal.output.write(`${formatTools(tools, shot.terminal)}\n`);
-    if (broken.length > 0) shot.terminal.errors.write(`${formatServers(broken, shot.terminal)}\n`);
+    const told = [...broken, ...silent];
+    if (told.length > 0) shot.terminal.errors.write(`${formatServers(told, shot.terminal)}\n`);
     return tools.length === 0 && broken.length > 0 ? exitCodes.failed : exitCodes.ok;
+  });
+}
+
+/** Waits until a server that starts has come to something. */
+async function settled({ thread, signal }: OneShot, server: string): Promise<void> {
+  const starts = (): boolean =>
+    thread.snapshot().servers.some(({ name, state }) => name === server && state === 'starting');
+  if (!starts()) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      subscription.unsubscribe();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const subscription = thread.events$.subscribe({
+      next: () => {
+        if (!starts()) done();
+      },
+      complete: done,
+    });
+    signal.addEventListener('abort', done);
   });
 }
 

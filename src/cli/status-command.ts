@@ -1,5 +1,5 @@
 /** `holdfast status`: starts every server and says how it is, in as much detail as is asked for (SPEC CL-1, RE-3). */
-import type { ListingStatus, ServerStatus, StatusDetail, ToolStatus } from '../index.ts';
+import type { ListingStatus, ServerStatus, StatusDetail, ThreadStatus, ToolStatus } from '../index.ts';
 import { checkServer } from './check-server.ts';
 import { formatServers, type Painter } from './format.ts';
 import { brokenOf, guarded, type OneShot, print } from './one-shot.ts';
@@ -31,7 +31,10 @@ export async function runStatus({ servers, detail }: StatusCommandOptions, shot:
       ...(servers.length === 0 ? {} : { servers }),
     });
     if (shot.json) print(shot, status);
-    else terminal.output.write(`${formatStatus(status.servers, terminal)}\n`);
+    else {
+      const missing = servers.length === 0 ? missingLines(status, terminal) : [];
+      terminal.output.write(`${[formatStatus(status.servers, terminal), ...missing].join('\n')}\n`);
+    }
     return brokenOf(status.servers).length > 0 ? exitCodes.failed : exitCodes.ok;
   });
 }
@@ -49,6 +52,22 @@ export function formatStatus(servers: readonly ServerStatus[], painter: Painter)
       ...listingLines('prompts', 'name', server.prompts, painter),
     ])
     .join('\n');
+}
+
+/** What is not among the servers, and why. */
+function missingLines({ removed = {}, plugins = [] }: ThreadStatus, { paint }: Painter): readonly string[] {
+  return [
+    ...Object.values(removed).map(({ message }) => paint('dim', oneLine(message, 300))),
+    ...plugins
+      .filter(({ state }) => state !== 'ready')
+      .map(({ id, environment, state, reason }) => {
+        const why = reason === undefined ? '' : `: ${oneLine(reason, 300)}`;
+        return paint(
+          'dim',
+          `Plugin "${plain(id)}" waits for environment "${plain(environment)}", which is ${state}${why}`,
+        );
+      }),
+  ];
 }
 
 function toolLine({ tool, name, title, missing }: ToolStatus, { paint }: Painter): string {

@@ -110,6 +110,8 @@ export interface Catalog {
   /** Server name → its winner, disabled and misconfigured ones included. */
   readonly servers: Readonly<Record<string, CatalogServer>>;
   readonly conflicts: readonly CatalogConflict[];
+  /** Names that were registered and taken out again → who took them out. Absent when there are none. */
+  readonly removed?: Readonly<Record<string, ServerSource>>;
   /** Everything that was registered and removed, in that order: what a further builder starts from. */
   readonly actions: readonly CatalogAction[];
   /** Names that are off whoever wins them, with the reason if one was given. */

@@ -42,6 +42,8 @@ export interface ServerSnapshot {
   readonly generations: readonly number[];
   readonly state: ServerState;
   readonly transport: TransportKind;
+  /** The environment it runs in; absent for this machine. */
+  readonly environment?: string;
   /** Where its configuration came from, when a catalog says so. */
   readonly provenance?: ServerProvenance;
   readonly pid?: number;
@@ -54,6 +56,17 @@ export interface ServerSnapshot {
   /** When the next attempt is made, while `failed` or `reconnecting`. */
   readonly retryAt?: string;
   readonly auth: AuthState;
+}
+
+/** A plugin that was selected, and whether its environment is there: what it brings counts while that is `ready`. */
+export interface PluginSnapshot {
+  readonly id: string;
+  readonly name: string;
+  readonly environment: string;
+  /** `unknown`: nobody has named its environment yet. */
+  readonly state: 'starting' | 'ready' | 'failed' | 'unknown';
+  /** Why its environment failed. */
+  readonly reason?: string;
 }
 
 /** What keeps a runtime alive: a step, or a single request. */
@@ -109,5 +122,7 @@ export interface ThreadSnapshot {
   readonly servers: readonly ServerSnapshot[];
   readonly steps: readonly StepSnapshot[];
   readonly elicitations: readonly PendingElicitation[];
+  /** The plugins that were selected; absent when there are none. */
+  readonly plugins?: readonly PluginSnapshot[];
   readonly worldState: JsonObject;
 }

@@ -1,7 +1,7 @@
 /** How the servers of a thread are, in numbers and in words: what `thread.status` tells (SPEC RE-3). JSON, redacted. */
 import type { Failure } from './errors.ts';
 import type { JsonObject } from './json.ts';
-import type { ServerSnapshot } from './snapshot.ts';
+import type { PluginSnapshot, ServerSnapshot } from './snapshot.ts';
 
 /** The values of {@link StatusOptions.detail}. */
 export const statusDetails = ['summary', 'tools', 'full'] as const;
@@ -116,4 +116,8 @@ export interface ServerStatus extends ServerSnapshot {
 export interface ThreadStatus {
   readonly generation: number;
   readonly servers: readonly ServerStatus[];
+  /** Servers something named that are not there, and who removed them; absent when there are none. */
+  readonly removed?: Readonly<Record<string, Failure>>;
+  /** The plugins that were selected, whether they count now or not; absent when there are none. */
+  readonly plugins?: readonly PluginSnapshot[];
 }

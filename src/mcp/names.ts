@@ -57,7 +57,7 @@ export function nameTools(tools: readonly RawTool[], options: NameToolsOptions =
   for (const [index, raw] of tools.entries()) {
     const identity = identities[index] ?? '';
     if (!candidates.has(identity))
-      candidates.set(identity, { raw, identity, base: `mcp__${sanitize(raw.server)}__${sanitize(raw.tool)}` });
+      candidates.set(identity, { raw, identity, base: `${nameStart(raw.server)}${sanitize(raw.tool)}` });
   }
   const named = assign([...candidates.values()], maxLength);
   const seen = new Set<string>();
@@ -67,6 +67,11 @@ export function nameTools(tools: readonly RawTool[], options: NameToolsOptions =
     return named.get(identity)?.name;
   });
   return { names, lookup: new Map([...named.values()].map(({ name, raw }) => [name, raw])) };
+}
+
+/** How the name of each tool of a server begins, unless it is cut. */
+export function nameStart(server: string): string {
+  return `mcp__${sanitize(server)}__`;
 }
 
 /** Plain names first; the others are settled in an order that is the raw names' own. */

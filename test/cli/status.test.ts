@@ -20,10 +20,14 @@ afterEach(async () => {
 });
 
 async function run(args: readonly string[], servers: ServerMap) {
+  return runCommand(['status', ...args], servers);
+}
+
+async function runCommand(args: readonly string[], servers: ServerMap) {
   const streams = { output: new PassThrough(), errors: new PassThrough() };
   const input = new PassThrough();
   input.end();
-  const code = await runProgram(['status', ...args], {
+  const code = await runProgram(args, {
     input,
     ...streams,
     env: {},
@@ -42,7 +46,7 @@ test('CL-1 RE-3 status counts tools, names them with --detail tools, and lists t
   const servers = { one: { ...one.config, tools: { deny: ['park'] } }, other: two.config };
   const summary = await run([], servers);
   expect(summary).toMatchObject({ code: 0, errors: '' });
-  expect(summary.output).toMatch(/^one {4}ready[^\n]* 2 tools[^\n]*\nother {2}ready[^\n]* 1 tool [^\n]*\n$/);
+  expect(summary.output).toMatch(/^one {4}ready[^\n]* 1 of 2 tools[^\n]*\nother {2}ready[^\n]* 1 tool [^\n]*\n$/);
   const tools = await run(['--detail', 'tools', 'one'], servers);
   expect(tools.output.split('\n').slice(1, 3)).toEqual([
     '  + mcp__one__echo',
@@ -53,6 +57,33 @@ test('CL-1 RE-3 status counts tools, names them with --detail tools, and lists t
   expect(full.output).toContain(
     '  resources\n    test://static\n  templates\n    test://park/{key}\n  prompts\n    greet\n    park\n',
   );
+});
+
+test('CL-1 CN-3 a server without tools, or a tool that is filtered out, is told with the reason', async () => {
+  await using one = scriptedServer({ tools: ['echo', 'park'] });
+  const servers: ServerMap = {
+    one: { ...one.config, tools: { deny: ['park'] } },
+    off: { command: 'off', enabled: false },
+    nope: { command: '/nowhere/holdfast-nope' },
+  };
+  const off = await runCommand(['tools', 'off'], servers);
+  expect(off).toMatchObject({ code: 0, output: 'No tools.\n' });
+  expect(off.errors).toMatch(/^off {2}disabled .*\n {2}"enabled" is false in its configuration\.\n$/);
+  const nope = await runCommand(['tools', 'nope'], servers);
+  expect(nope).toMatchObject({ code: 1, output: 'No tools.\n' });
+  expect(nope.errors).toMatch(/^nope {2}failed .*\n {2}.*holdfast-nope/);
+  for (const name of ['mcp__one__park', 'one/park'])
+    expect(await runCommand(['call', name], servers)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('is filtered out by the configuration of server "one"') as string,
+    });
+  expect(await runCommand(['call', 'off/echo'], servers)).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('Server "off" is disabled by its own configuration.') as string,
+  });
+  const status = await run([], servers);
+  expect(status.output).toContain('"enabled" is false in its configuration.');
+  expect(one.calls()).toBe(0);
 });
 
 test('CL-1 RE-3 status --json is what the library tells', async () => {

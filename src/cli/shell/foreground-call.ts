@@ -4,7 +4,8 @@
  * F1 The step is pinned when the call begins and ended when it is over, so a replacement meanwhile does not touch it.
  * F2 `interrupt` aborts the call; a person who decides later leaves it running in the background.
  */
-import type { JsonObject, PendingElicitation, Thread, ToolInfo, ToolResult } from '../../index.ts';
+import { HoldfastError } from '../../index.ts';
+import type { JsonObject, PendingElicitation, Step, Thread, ToolInfo, ToolResult } from '../../index.ts';
 import { ProgressLine } from '../progress-line.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -86,7 +87,7 @@ export function findTool(tools: readonly ToolInfo[], name: string): ToolInfo {
 async function run(options: ForegroundCallOptions, signal: AbortSignal, line: ProgressLine): Promise<ToolResult> {
   const step = await options.thread.beginStep({ signal });
   try {
-    const tool = findTool(step.tools, options.name);
+    const tool = await toolOf(step, options);
     return await step.callTool(tool.name, options.argumentsFor(tool), {
       signal,
       callId: options.callId,
@@ -94,6 +95,22 @@ async function run(options: ForegroundCallOptions, signal: AbortSignal, line: Pr
     });
   } finally {
     await step.end();
+  }
+}
+
+/** As {@link findTool}; of a tool that is filtered out, or whose server is not ready, the library says so. */
+async function toolOf(step: Step, { name, thread }: ForegroundCallOptions): Promise<ToolInfo> {
+  try {
+    return findTool(step.tools, name);
+  } catch (error) {
+    const full = name.startsWith('mcp__') ? name : `mcp__${name.replace('/', '__')}`;
+    if (step.tools.some((tool) => tool.name === full)) throw error;
+    const isAway = thread
+      .snapshot()
+      .servers.some((server) => server.state !== 'ready' && full.startsWith(`mcp__${server.name}__`));
+    // Nothing is sent: the step has no tool of this name.
+    const why: unknown = await step.callTool(full).catch((reason: unknown) => reason);
+    throw isAway || (why instanceof HoldfastError && why.code === 'tool_denied') ? why : error;
   }
 }
 

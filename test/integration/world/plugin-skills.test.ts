@@ -93,7 +93,7 @@ describe.each(launchers)('the skills of plugins, reached through %s', (_, launch
     expect(without.skills).toEqual([]);
     expect(without.worldStateChange).toEqual({
       environments: { box: { state: 'failed', reason: 'It burned down.', cwd: null } },
-      plugins: null,
+      plugins: { kit: { state: 'failed', connectors: null } },
       skills: null,
     });
 
