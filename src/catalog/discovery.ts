@@ -11,6 +11,7 @@ import type { Observable } from 'rxjs';
 import type { Environments } from '../api.ts';
 import type { EnvironmentStates, Launcher, SelectedRoot } from '../domain/environment.ts';
 import { messageOf } from '../domain/errors.ts';
+import { checkedStates } from './checked-states.ts';
 import type { Available } from './contributions.ts';
 import { stateOf } from './environments.ts';
 import type { RootExtras } from './executor-skills.ts';
@@ -24,7 +25,8 @@ export function availableIn(environments: Environments, warn: WarnOfPlugin): Obs
   return defer(() => {
     const discovery = new Discovery(environments.roots ?? [], warn);
     return from(environments.states$).pipe(
-      switchMap((states) => {
+      switchMap((given) => {
+        const states = checkedStates(given, warn);
         const reading = discovery.read(states);
         const later = reading.map((read) => from(read).pipe(map(() => discovery.available(states))));
         return merge(of(discovery.available(states)), ...later);

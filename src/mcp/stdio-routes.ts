@@ -33,7 +33,12 @@ export function stdioRoute(
 
 /** The process to start here: the server itself, or what leads to it in its environment. */
 function launchOf(server: string, config: StdioServer & ServerSettings, place: Place | undefined): LaunchCommand {
-  const { command, args = [], env = {}, envFrom = {}, cwd } = config;
+  const { command, args = [], env = {}, envFrom = {}, cwd, environment = 'local' } = config;
+  if (place === undefined && environment !== 'local')
+    throw new HoldfastError(
+      'server_unavailable',
+      `Server "${server}": expected to know how it starts in environment "${environment}", and nothing says it. It is not started elsewhere.`,
+    );
   if (place === undefined)
     return { command, args, env: { ...handedOn(config), ...env }, ...(cwd === undefined ? {} : { cwd }) };
   if ('problem' in place) throw new HoldfastError('server_unavailable', `Server "${server}": ${place.problem}`);
