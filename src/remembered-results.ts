@@ -2,6 +2,7 @@
  * Results a modern server lets a client keep (SPEC RE-2): looked up here, kept by what is loaded with the first of them.
  *
  * - M1 nothing is kept that changed while it was on its way: a notification, or a new link, came in between.
+ * - M2 a result that came before a request is found by it, also while what keeps results is being loaded.
  */
 import type { ReadOptions } from './api.ts';
 import type { Effects } from './actors/effects.ts';
@@ -17,22 +18,29 @@ export interface CacheableRequest {
 }
 
 /** Gives what is kept and still counts, else what the server answers, which is kept as long as it says. */
-export function throughCache(effects: Effects, generation: number, request: CacheableRequest): Promise<JsonObject> {
+export async function throughCache(
+  effects: Effects,
+  generation: number,
+  request: CacheableRequest,
+): Promise<JsonObject> {
   const { server, method, params, options, send } = request;
   const planned = effects.servers.resolve(generation, server);
   const connection = planned?.connection;
   if (connection === undefined || options.signal?.aborted === true) return send();
   const { results } = effects;
   const key = { connection, method, params };
-  const kept = options.fresh === true ? undefined : results.kept?.get(key);
-  if (kept !== undefined) return Promise.resolve(kept);
+  if (options.fresh !== true) {
+    if (results.loading !== undefined) await results.loading;
+    const kept = results.kept?.get(key);
+    if (kept !== undefined) return kept;
+  }
   const { revision } = connection;
   const sent = send();
   const keep = async (result: JsonObject): Promise<void> => {
     const { ttlMs } = result;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0) || connection.link?.info.era !== 'modern') return;
-    const store = await results.load();
-    if (connection.revision === revision) store.put(key, result, ttlMs);
+    await results.load();
+    if (connection.revision === revision) results.kept?.put(key, result, ttlMs);
   };
   sent.then(keep).catch(() => undefined);
   return sent;

@@ -21,11 +21,28 @@ function shapeFault(method: string, result: JsonObject): string | undefined {
       return listFault(result, 'contents', contentsFault);
     case 'prompts/get':
       return listFault(result, 'messages', messageFault);
+    case 'tools/list':
+      return pageFault(result, 'tools', ['name']);
+    case 'prompts/list':
+      return pageFault(result, 'prompts', ['name']);
+    case 'resources/list':
+      return pageFault(result, 'resources', ['uri', 'name']);
+    case 'resources/templates/list':
+      return pageFault(result, 'resourceTemplates', ['uriTemplate', 'name']);
     case 'completion/complete':
       return completionFault(result['completion']);
     default:
       return undefined;
   }
+}
+
+function pageFault(result: JsonObject, key: string, needs: readonly string[]): string | undefined {
+  const fault = listFault(result, key, (item) => {
+    const missing = needs.find((name) => typeof item[name] !== 'string');
+    return missing === undefined ? undefined : `a "${missing}"`;
+  });
+  const { nextCursor = null } = result;
+  return fault ?? (nextCursor === null || typeof nextCursor === 'string' ? undefined : 'a text as its "nextCursor"');
 }
 
 function listFault(

@@ -85,19 +85,15 @@ export abstract class ServerRequester implements ServerRequests {
     return this.#checked(server, 'completion/complete', params, options);
   }
 
-  /** A request whose result must be of its shape, which is known once it is needed. */
-  async #checked(server: string, method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject> {
-    const result = await this.request(server, method, params, options);
-    const { checkShape } = await import('./result-shapes.ts');
-    checkShape(method, server, result);
-    return result;
+  #checked(server: string, method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+    return checked((...given) => this.request(...given), server, method, params, options);
   }
 
   async #list(server: string, method: string, key: string, options: ListOptions = {}): Promise<JsonObject> {
     const { cursor, all, ...rest } = options;
     const params = cursor === undefined ? {} : { cursor };
     if (all !== true)
-      return this.cached(server, method, params, rest, () => this.request(server, method, params, rest));
+      return this.cached(server, method, params, rest, () => this.#checked(server, method, params, rest));
     return this.cached(server, method, { all: true }, rest, () => this.#listAll(server, method, key, rest));
   }
 
@@ -105,11 +101,20 @@ export abstract class ServerRequester implements ServerRequests {
   async #listAll(server: string, method: string, key: string, options: RequestOptions): Promise<JsonObject> {
     const life = new PagesLife();
     const follow = (request: SendRequest): Promise<readonly unknown[]> =>
-      followPages(async (page) => life.of(await request(server, page.method, page.params ?? {}, options)), {
+      followPages(async (page) => life.of(await checked(request, server, method, page.params ?? {}, options)), {
         server,
         method,
         key,
       });
     return { [key]: toJson(await this.together(follow, options)), ...life.all() };
   }
+}
+
+/** A request whose result must be of its shape, which is known once it is needed. */
+async function checked(request: SendRequest, ...given: Parameters<SendRequest>): Promise<JsonObject> {
+  const [server, method] = given;
+  const result = await request(...given);
+  const { checkShape } = await import('./result-shapes.ts');
+  checkShape(method, server, result);
+  return result;
 }

@@ -4,6 +4,8 @@ import type { LiveConnection } from './servers.ts';
 
 /** The public results of a host, made with the first of them. */
 export interface SharedResults {
+  /** Settles when there is an `open`. */
+  loading?: Promise<void>;
   /** Makes the results of a thread over those of the host. */
   open?: (now: () => number) => KeptResults;
 }
@@ -31,11 +33,18 @@ export class ResultsCache {
     return this.#kept;
   }
 
-  async load(): Promise<KeptResults> {
-    const { sharedResults } = await import('./result-store.ts');
-    this.#shared.open ??= sharedResults();
-    this.#kept ??= this.#shared.open(this.#now);
-    return this.#kept;
+  /** Resolves when {@link kept} is there: the same promise for all, so that who waits first goes on first. */
+  load(): Promise<void> {
+    const shared = this.#shared;
+    shared.loading ??= import('./result-store.ts').then(({ sharedResults }) => {
+      shared.open ??= sharedResults();
+    });
+    return shared.loading;
+  }
+
+  /** Undefined as long as nothing is about to be kept. */
+  get loading(): Promise<void> | undefined {
+    return this.#shared.loading;
   }
 
   /** A list changed. */

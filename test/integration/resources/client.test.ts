@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isRecord } from '../../../src/domain/json.ts';
 import { createThread } from '../../../src/index.ts';
+import type { ListOptions, ServerRequests } from '../../../src/index.ts';
 import { rawServer, scriptedServer } from '../../../src/testing/index.ts';
 import type { RawMessage, RawServer } from '../../../src/testing/index.ts';
 import { errorOf, peerKinds, startPeer } from '../runtimes/support.ts';
@@ -144,6 +145,42 @@ test.each([
   expect(error).toMatchObject({ code: 'protocol_error', outcome: 'failed' });
   expect(error.message).toContain(expected);
 });
+
+test.each([
+  ['prompts/list', { prompts: 'x' }, 'the list "prompts"'],
+  ['prompts/list', { prompts: [{ name: 'a' }], nextCursor: 5 }, '"nextCursor"'],
+  ['resources/list', { resources: [5] }, 'an object in entry 0'],
+  ['resources/list', { resources: [{ uri: 'a:1', name: 'a' }, { name: 'b' }] }, 'a "uri" in entry 1'],
+  ['resources/templates/list', {}, 'the list "resourceTemplates"'],
+  ['tools/list', { tools: [{}] }, 'a "name" in entry 0'],
+] as const)(
+  'RE-1 what is listed must be of its kind: %s with %j is a fault of the server',
+  async (method, result, expected) => {
+    let isOdd = false;
+    await using peer = answering({ [method]: () => (isOdd ? result : { tools: [] }) });
+    await using thread = threadOf({ a: peer });
+    await using step = await thread.beginStep();
+    isOdd = true;
+    const list = (asker: ServerRequests, options: ListOptions): Promise<unknown> => {
+      switch (method) {
+        case 'prompts/list':
+          return asker.listPrompts('a', options);
+        case 'resources/list':
+          return asker.listResources('a', options);
+        case 'resources/templates/list':
+          return asker.listResourceTemplates('a', options);
+        case 'tools/list':
+          return asker.listTools('a', options);
+      }
+    };
+    for (const asker of [thread, step])
+      for (const options of [{}, { all: true }]) {
+        const error = await errorOf(list(asker, options));
+        expect(error).toMatchObject({ code: 'protocol_error', outcome: 'failed' });
+        expect(error.message).toContain(expected);
+      }
+  },
+);
 
 test('RE-1 a blob and a text are read, and what else is said of them stays', async () => {
   const contents = [

@@ -3,7 +3,7 @@ import { createHost, createThread } from '../../../src/index.ts';
 import type { ServerConfig, Thread } from '../../../src/index.ts';
 import { SimulatedClock, serveHttp } from '../../../src/testing/index.ts';
 import type { ScriptedHttpServer } from '../../../src/testing/index.ts';
-import { Watch, errorOf, turns } from '../runtimes/support.ts';
+import { Watch, errorOf } from '../runtimes/support.ts';
 
 const uri = 'test://static';
 const hourMs = 60 * 60 * 1_000;
@@ -13,22 +13,13 @@ function asked(peer: ScriptedHttpServer, method: string): number {
   return peer.requests.filter(({ rpcMethods }) => rpcMethods.includes(method)).length;
 }
 
-/** Reads until the result is kept: it is put away a moment after it was given. */
-async function keep(thread: Thread, read: () => Promise<unknown>): Promise<unknown> {
-  const result = await read();
-  // What keeps results is loaded with the first of them.
-  await import('../../../src/actors/result-store.ts');
-  await turns(2);
-  return result;
-}
-
 describe('RE-2 what a modern server lets be kept', () => {
   test('is given again, to steps too, until its time is over', async () => {
     await using peer = await serveHttp({ era: 'modern', tools: ['echo'], keep: { ttlMs: hourMs } });
     const clock = new SimulatedClock();
     await using thread = createThread({ servers: { a: peer.config }, clock });
     await using step = await thread.beginStep();
-    const first = await keep(thread, () => thread.readResource('a', uri));
+    const first = await thread.readResource('a', uri);
     const again = await thread.readResource('a', uri);
     expect(again).toEqual(first);
     expect(again).not.toBe(first);
@@ -51,7 +42,7 @@ describe('RE-2 what a modern server lets be kept', () => {
     await using thread = createThread({ servers: { a: peer.config } });
     await thread.ready();
     const before = asked(peer, method);
-    const first = await keep(thread, () => list(thread));
+    const first = await list(thread);
     expect(await list(thread)).toEqual(first);
     expect(asked(peer, method) - before).toBe(1);
   });
@@ -59,7 +50,7 @@ describe('RE-2 what a modern server lets be kept', () => {
   test('is asked for again where the caller wants it fresh', async () => {
     await using peer = await serveHttp({ era: 'modern', tools: ['echo'], keep: { ttlMs: hourMs } });
     await using thread = createThread({ servers: { a: peer.config } });
-    await keep(thread, () => thread.readResource('a', uri));
+    await thread.readResource('a', uri);
     await thread.readResource('a', uri, { fresh: true });
     expect(asked(peer, 'resources/read')).toBe(2);
   });
@@ -69,8 +60,8 @@ describe('RE-2 what a modern server lets be kept', () => {
     await using thread = createThread({ servers: { a: peer.config } });
     const watch = new Watch(thread);
     await thread.subscribeResource('a', uri);
-    await keep(thread, () => thread.readResource('a', uri));
-    await keep(thread, () => thread.listTools('a'));
+    await thread.readResource('a', uri);
+    await thread.listTools('a');
     const listed = asked(peer, 'tools/list');
     await peer.updateResource(uri);
     await watch.until(({ type }) => type === 'resource.updated');
@@ -86,7 +77,7 @@ describe('RE-2 what a modern server lets be kept', () => {
   test('is at an end when its server is connected anew, and lasts through a replacement that leaves it', async () => {
     await using peer = await serveHttp({ era: 'modern', tools: ['echo'], keep: { ttlMs: hourMs } });
     await using thread = createThread({ servers: { a: peer.config } });
-    await keep(thread, () => thread.readResource('a', uri));
+    await thread.readResource('a', uri);
     await thread.replaceRuntime({ servers: { a: { ...peer.config, parallel: true } } });
     await thread.readResource('a', uri);
     expect(asked(peer, 'resources/read')).toBe(1);
@@ -105,7 +96,7 @@ describe('RE-2 what a modern server lets be kept', () => {
     await peer.updateResource('test://park/x');
     await watch.until(({ type }) => type === 'resource.updated');
     peer.release('x', 'old');
-    expect(await keep(thread, () => read)).toMatchObject({ contents: [{ text: 'old' }] });
+    expect(await read).toMatchObject({ contents: [{ text: 'old' }] });
     peer.release('x', 'young');
     expect(await thread.readResource('a', 'test://park/x')).toMatchObject({ contents: [{ text: 'young' }] });
   });
@@ -122,7 +113,7 @@ test('RE-2 H8 a private result is for its thread alone, a public one for all who
     const configs: readonly ServerConfig[] = [peer.config, peer.config, { ...peer.config, headers: other }];
     for (const config of configs) {
       const thread = host.createThread({ servers: { a: config } });
-      await keep(thread, () => thread.readResource('a', uri));
+      await thread.readResource('a', uri);
     }
     expect(asked(peer, 'resources/read')).toBe(reads);
     await using stranger = createThread({ servers: { a: peer.config } });
@@ -137,7 +128,7 @@ test.each([
 ] as const)('RE-2 a %s server that does not say so has nothing kept', async (era, kept) => {
   await using peer = await serveHttp({ era, tools: ['echo'], ...(kept === undefined ? {} : { keep: kept }) });
   await using thread = createThread({ servers: { a: peer.config } });
-  await keep(thread, () => thread.readResource('a', uri));
+  await thread.readResource('a', uri);
   await thread.readResource('a', uri);
   expect(asked(peer, 'resources/read')).toBe(2);
 });
@@ -146,7 +137,7 @@ test('RE-2 a step that has ended and a thread that is closed give nothing of wha
   await using peer = await serveHttp({ era: 'modern', tools: ['echo'], keep: { ttlMs: hourMs } });
   await using thread = createThread({ servers: { a: peer.config } });
   const step = await thread.beginStep();
-  await keep(thread, () => step.readResource('a', uri));
+  await step.readResource('a', uri);
   await step.end();
   expect((await errorOf(step.readResource('a', uri))).code).toBe('step_ended');
   await thread.close();
