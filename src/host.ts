@@ -7,8 +7,7 @@ import { checkLimits, checkPolicy } from './check-settings.ts';
 import { systemClock } from './clock.ts';
 import { createApprovalMemory } from './domain/approval-memory.ts';
 import type { EraVerdict, OpenLink } from './domain/link.ts';
-import { createLinkPool } from './mcp/link-pool.ts';
-import { openLink } from './mcp/open-link.ts';
+import { createLinkPool, openLinkAlone } from './mcp/link-pool.ts';
 import { closeOnSignals } from './signals.ts';
 import { openThread } from './thread.ts';
 
@@ -71,7 +70,7 @@ function hostOver(options: HostOptions, open: OpenLink): Host {
 /** Makes one thread with a private host. */
 export function createThread(options: ThreadOptions = {}): Thread {
   // Alone, it shares nothing.
-  return hostOver({}, openLink).createThread(options);
+  return hostOver({}, openLinkAlone).createThread(options);
 }
 
 /** A host whose defaults are wrong makes no thread. */

@@ -1,16 +1,22 @@
 /**
  * How the threads of one host open links: what may be shared among them is, everything else is opened for the one that asks.
  *
- * What sharing takes is loaded with the first server that may be shared.
+ * The protocol edge, and with it the MCP SDK, is loaded with the first server; what sharing takes, with the first server that
+ * may be shared.
  */
 import type { OpenLink, OpenLinkOptions } from '../domain/link.ts';
-import { openLink } from './open-link.ts';
+
+/** Opens a link that nothing is shared with. */
+export const openLinkAlone: OpenLink = async (options) => {
+  const { openLink } = await import('./open-link.ts');
+  return openLink(options);
+};
 
 /** Makes what the threads of one host open their links with (SPEC CN-6). */
 export function createLinkPool(): OpenLink {
   let shared: Promise<OpenLink> | undefined;
   return async (options) => {
-    if (!mayBeShared(options)) return openLink(options);
+    if (!mayBeShared(options)) return openLinkAlone(options);
     shared ??= import('./shared-links.ts').then(({ createSharedLinks }) => createSharedLinks());
     return (await shared)(options);
   };
