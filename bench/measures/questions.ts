@@ -1,6 +1,7 @@
 /**
  * What a question costs beside many that are open: register (asked → shown) and respond (answer → the server has it),
- * at 1,000 and at 100,000 pending on one thread (EL-12). The questions are a legacy server's own, of no call.
+ * at 1,000 and at 100,000 pending on one thread (EL-12). The questions are those of 128 legacy servers, of no call: one server
+ * may have 1,024 of them open.
  */
 import { performance } from 'node:perf_hooks';
 import type { Transport } from '@modelcontextprotocol/client';
@@ -12,6 +13,7 @@ import { spreadOf } from '../stats.ts';
 import { collectGarbage, isQuick, progress, report } from './measure.ts';
 
 const levels = isQuick ? [1_000, 20_000] : [1_000, 100_000];
+const servers = 128;
 const batch = 500;
 const batches = isQuick ? 8 : 20;
 
@@ -24,7 +26,7 @@ const params = {
 class Asker {
   readonly thread: Thread;
   readonly #open: string[] = [];
-  #stub: Stub | undefined;
+  readonly #stubs: Stub[] = [];
   #asked = 0;
   #answered = 0;
   #shown = 0;
@@ -32,13 +34,17 @@ class Asker {
 
   constructor() {
     const connect = async (transport: Transport): Promise<void> => {
-      this.#stub = await serveStub(transport);
-      this.#stub.onResponse = () => {
+      const stub = await serveStub(transport);
+      this.#stubs.push(stub);
+      stub.onResponse = () => {
         this.#answered += 1;
         this.#check();
       };
     };
-    this.thread = createThread({ servers: { stub: { protocol: 'legacy', inMemory: () => ({ connect }) } } });
+    const config = { protocol: 'legacy' as const, inMemory: () => ({ connect }) };
+    this.thread = createThread({
+      servers: Object.fromEntries(Array.from({ length: servers }, (_, index) => [`stub${String(index)}`, config])),
+    });
     this.thread.events$.subscribe((event) => {
       if (event.type !== 'elicitation.opened') return;
       this.#open.push(event.elicitation.token);
@@ -52,7 +58,7 @@ class Asker {
     const target = this.#shown + count;
     for (let index = 0; index < count; index++) {
       this.#asked += 1;
-      this.#stub?.send({ id: this.#asked, method: 'elicitation/create', params });
+      this.#stubs[this.#asked % this.#stubs.length]?.send({ id: this.#asked, method: 'elicitation/create', params });
     }
     await this.#when(() => this.#shown >= target);
   }

@@ -72,6 +72,7 @@ export class Channel implements Transport {
     this.#questions = new QuestionBook({
       offer,
       handlers,
+      inFlight: () => this.#requests.size,
       respond: (id, reply) => {
         this.#write({ jsonrpc: '2.0', id, ...reply });
       },
@@ -363,11 +364,8 @@ export class Channel implements Transport {
   }
 
   #requestFailed(id: RequestId, error: HoldfastError): void {
-    if (this.#requests.owns(id)) {
-      this.#requests.fail(id, error, this.sessionId !== undefined);
-    } else if (this.#sdkRequests.delete(id)) {
-      this.#failSdk(id, error);
-    }
+    if (this.#requests.owns(id)) this.#requests.fail(id, error, this.sessionId !== undefined);
+    else if (this.#sdkRequests.delete(id)) this.#failSdk(id, error);
   }
 
   #sendFailed(error: unknown, id: number | undefined): void {

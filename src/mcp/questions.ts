@@ -10,12 +10,18 @@ import type { ClientOffer, LinkHandlers, QuestionReply, RequestKey, ServerQuesti
 import type { JsonObject } from '../domain/json.ts';
 import { parseObject, rpcCodes } from './wire.ts';
 
-/** How many questions one server may have open. */
-export const maxOpenQuestions = 131_072;
+/**
+ * How many questions one server may have open on a connection, and as many again for each request it has to answer.
+ *
+ * Nobody answers more, and every one costs the whole process (SPEC SE-2).
+ */
+export const maxOpenQuestions = 1_024;
 
 export interface QuestionBookOptions {
   readonly offer: ClientOffer;
-  readonly handlers: Pick<LinkHandlers, 'onQuestion' | 'onQuestionWithdrawn'>;
+  readonly handlers: Pick<LinkHandlers, 'onQuestion' | 'onQuestionWithdrawn' | 'onWarning'>;
+  /** How many requests the server has to answer now. */
+  readonly inFlight: () => number;
   /** Writes the response of a question. */
   readonly respond: (id: string | number, reply: QuestionReply) => void;
 }
@@ -23,6 +29,7 @@ export interface QuestionBookOptions {
 export class QuestionBook {
   readonly #options: QuestionBookOptions;
   readonly #open = new Set<string | number>();
+  #hasWarned = false;
 
   constructor(options: QuestionBookOptions) {
     this.#options = options;
@@ -52,8 +59,14 @@ export class QuestionBook {
       );
       return;
     }
-    if (this.#open.size >= maxOpenQuestions) {
-      this.#refuse(id, rpcCodes.serverBusy, `Expected at most ${maxOpenQuestions} open requests.`);
+    const limit = maxOpenQuestions * (1 + this.#options.inFlight());
+    if (this.#open.size >= limit) {
+      this.#refuse(
+        id,
+        rpcCodes.serverBusy,
+        `Expected at most ${String(limit)} open requests, got one more. Wait for answers.`,
+      );
+      this.#warn(limit);
       return;
     }
     const fault = faultOf(method, params);
@@ -85,6 +98,13 @@ export class QuestionBook {
   /** Forgets every question: the connection is gone, nobody can be answered. */
   clear(): void {
     this.#open.clear();
+  }
+
+  #warn(limit: number): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const message = `Expected at most ${String(limit)} open questions of one server, got more. Those above are refused.`;
+    this.#options.handlers.onWarning('questions_refused', message);
   }
 
   #refuse(id: string | number, code: number, message: string): void {

@@ -152,16 +152,16 @@ describe('questions of legacy servers', () => {
     expect(opened.link.inventory.tools.map((tool) => tool.name)).toEqual(['after']);
   });
 
-  test('RT-12 takes 10,000 open questions and forgets them with the connection', async () => {
+  test('RT-12 takes 1,000 open questions and forgets them with the connection', async () => {
     const server = rawServer();
     await using opened = await open(server.config);
-    for (let id = 0; id < 10_000; id++) ask(server, id, 'elicitation/create', form);
-    await opened.told.until('onQuestion', 10_000);
+    for (let id = 0; id < 1_000; id++) ask(server, id, 'elicitation/create', form);
+    await opened.told.until('onQuestion', 1_000);
     await server.close();
     await opened.told.until('onClosed');
     opened.link.answer(3, { result: { action: 'accept' } });
 
-    expect(opened.told.of('onQuestion')).toHaveLength(10_000);
+    expect(opened.told.of('onQuestion')).toHaveLength(1_000);
   });
 });
 

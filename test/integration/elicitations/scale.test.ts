@@ -2,21 +2,49 @@
 import { expect, test } from 'vitest';
 import { isRecord } from '../../../src/domain/json.ts';
 import { createThread } from '../../../src/index.ts';
+import { maxOpenQuestions } from '../../../src/mcp/questions.ts';
 import { deferred, rawServer, scriptedServer } from '../../../src/testing/index.ts';
 import type { RawMessage } from '../../../src/testing/index.ts';
 import { answerOf, errorOf, modernPeer, seeded, shuffled, watched } from './support.ts';
 
-test('EL-12 H4 H5 100,000 questions of one server are open at once, and each is answered for itself, in random order', async () => {
+/** Legacy servers that ask as many questions as each may have open. */
+function askers(count: number, onAnswer: (message: RawMessage) => void) {
+  const peers = Array.from({ length: Math.ceil(count / maxOpenQuestions) }, () =>
+    rawServer((message) => {
+      if (message['method'] !== undefined || !isRecord(message['result'])) return false;
+      onAnswer(message);
+      return true;
+    }),
+  );
+  const ask = (): void => {
+    for (let id = 0; id < count; id += 1) {
+      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
+      const params = { message: String(id), requestedSchema };
+      peers[id % peers.length]?.send({ jsonrpc: '2.0', id: `q${String(id)}`, method: 'elicitation/create', params });
+    }
+  };
+  const servers = Object.fromEntries(
+    peers.map(({ config }, index) => [`docs${String(index)}`, { ...config, protocol: 'legacy' as const }]),
+  );
+  return {
+    servers,
+    ask,
+    [Symbol.asyncDispose]: async () => {
+      for (const peer of peers) await peer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('EL-12 H4 H5 100,000 questions are open at once in one thread, and each is answered for itself, in random order', async () => {
   const count = 100_000;
   const answers = new Map<unknown, unknown>();
   const allAnswered = deferred();
-  await using peer = rawServer(({ id, method, result }) => {
-    if (method !== undefined || !isRecord(result)) return false;
+  await using peers = askers(count, ({ id, result }) => {
+    if (!isRecord(result)) return;
     answers.set(id, isRecord(result['content']) ? result['content']['name'] : result['action']);
     if (answers.size === count) allAnswered.resolve();
-    return true;
   });
-  await using thread = createThread({ servers: { docs: peer.config }, limits: { settledTokens: 2 * count } });
+  await using thread = createThread({ servers: peers.servers, limits: { settledTokens: 2 * count } });
   const tokens: string[] = [];
   const allShown = deferred();
   thread.events$.subscribe((event) => {
@@ -25,14 +53,7 @@ test('EL-12 H4 H5 100,000 questions of one server are open at once, and each is 
     if (tokens.length === count) allShown.resolve();
   });
   await thread.ready();
-  for (let id = 0; id < count; id += 1) {
-    peer.send({
-      jsonrpc: '2.0',
-      id: `q${String(id)}`,
-      method: 'elicitation/create',
-      params: { message: String(id), requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } },
-    });
-  }
+  peers.ask();
   await allShown.promise;
   const open = thread.snapshot().elicitations;
   expect(open).toHaveLength(count);
@@ -86,8 +107,8 @@ test('EL-12 H4 RT-9 10,000 calls wait for an answer each, count in no limit, and
 
 test('EL-12 H10 a thread closes with 20,000 questions open: each is settled once', async () => {
   const count = 20_000;
-  await using peer = rawServer();
-  const thread = createThread({ servers: { docs: peer.config } });
+  await using peers = askers(count, () => undefined);
+  const thread = createThread({ servers: peers.servers });
   const settled = new Map<string, number>();
   let shown = 0;
   const allShown = deferred();
@@ -96,14 +117,7 @@ test('EL-12 H10 a thread closes with 20,000 questions open: each is settled once
     if (event.type === 'elicitation.settled') settled.set(event.token, (settled.get(event.token) ?? 0) + 1);
   });
   await thread.ready();
-  for (let id = 0; id < count; id += 1) {
-    peer.send({
-      jsonrpc: '2.0',
-      id,
-      method: 'elicitation/create',
-      params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
-    });
-  }
+  peers.ask();
   await allShown.promise;
   await thread.close();
   expect(settled.size).toBe(count);
@@ -180,6 +194,33 @@ test.each([1, 2])(
     expect(watch.of('warning')).toEqual([]);
   },
 );
+
+test('SE-2 RT-12 a legacy server that floods questions hears an error for each above the bound, with one warning', async () => {
+  const refused: unknown[] = [];
+  const answered = deferred();
+  const allRefused = deferred();
+  await using peer = rawServer(({ id, method, error }) => {
+    if (method !== undefined) return false;
+    if (!isRecord(error)) answered.resolve();
+    else if (refused.push([id, error['code']]) === 5_000) allRefused.resolve();
+    return true;
+  });
+  await using watch = watched({ servers: { docs: { ...peer.config, protocol: 'legacy' } } });
+  const step = await watch.thread.beginStep();
+  for (let id = 0; id < maxOpenQuestions + 5_000; id += 1) peer.send({ jsonrpc: '2.0', id, ...formRequest });
+  await allRefused.promise;
+  await watch.until('elicitation.opened', undefined, maxOpenQuestions);
+  expect(refused[0]).toEqual([maxOpenQuestions, -32_000]);
+  expect(watch.of('warning')).toMatchObject([{ code: 'questions_refused', server: 'docs' }]);
+  // An answer makes room for one more.
+  const [first] = watch.thread.snapshot().elicitations;
+  await watch.thread.respond(first?.token ?? '', { action: 'decline' });
+  await answered.promise;
+  peer.send({ jsonrpc: '2.0', id: 'more', ...formRequest });
+  await watch.until('elicitation.opened', undefined, maxOpenQuestions + 1);
+  expect(watch.thread.snapshot().elicitations).toHaveLength(maxOpenQuestions);
+  await step.end();
+});
 
 test('EL-11 EL-12 RT-9 300 calls of a legacy server that each ask are all put, though each question may be of any of them', async () => {
   const count = 300;
