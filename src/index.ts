@@ -173,6 +173,7 @@ export type {
   CallState,
   Era,
   HolderSnapshot,
+  PluginSnapshot,
   RuntimeSnapshot,
   ServerInfo,
   ServerSnapshot,
