@@ -74,13 +74,17 @@ export function checkCallId(callId: unknown): void {
   throw new HoldfastError('invalid_argument', `Expected callId to be a string or a number, got ${shown(callId)}.`);
 }
 
-/** @throws HoldfastError `invalid_argument` unless it is a list of roots, each with a uri. */
+/** @throws HoldfastError `invalid_argument` unless it is a list of roots, each with the uri of a file or folder. */
 export function checkRoots(roots: unknown): void {
-  if (Array.isArray(roots) && roots.every((root) => isRecord(root) && typeof root['uri'] === 'string')) return;
+  if (Array.isArray(roots) && roots.every(isRoot)) return;
   throw new HoldfastError(
     'invalid_argument',
     `Expected a list of roots, each { uri: "file://…", name? }, got ${shown(roots)}.`,
   );
+}
+
+function isRoot(root: unknown): boolean {
+  return isRecord(root) && typeof root['uri'] === 'string' && /^file:\/\//i.test(root['uri']);
 }
 
 function isObject(value: unknown): value is object {

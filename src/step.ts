@@ -20,6 +20,7 @@ import { HoldfastError } from './domain/errors.ts';
 import type { JsonObject } from './domain/json.ts';
 import type { SkillAddress, SkillContent, SkillInfo } from './domain/skill.ts';
 import type { ToolInfo, ToolResult } from './domain/tool.ts';
+import { areFilesNamed } from './mcp/file-params.ts';
 import type { ToolRoute, ToolView } from './mcp/tool-view.ts';
 import { throughCache } from './remembered-results.ts';
 import { ServerRequester } from './server-requests.ts';
@@ -110,7 +111,9 @@ class PinnedStep extends ServerRequester implements Step {
     checkCallId(options.callId);
     checkSignal(options.signal, name);
     const { effects, generation, sandboxState } = this.#parts;
-    const { server, tool } = route;
+    const { server, tool, files } = route;
+    if (files !== undefined && args !== undefined && !areFilesNamed(args, files))
+      return this.#refuse(route, files, args);
     const planned = effects.servers.resolve(generation, server);
     if (planned === undefined)
       throw new HoldfastError(
@@ -204,6 +207,12 @@ class PinnedStep extends ServerRequester implements Step {
       const { withFileContent } = await import('./mcp/file-content.ts');
       return withFileContent(params, { server, tool, files, provide, signal });
     };
+  }
+
+  /** Says what is wrong with the files of a call, which reads none of them. */
+  async #refuse(route: ToolRoute, files: readonly string[], args: JsonObject): Promise<never> {
+    await this.#filesOf(route, files)({ arguments: args }, AbortSignal.abort());
+    throw new HoldfastError('internal', 'Expected files that are named by no path to be refused, and they were not.');
   }
 
   /** Calls of one step to one server run one at a time, unless either says that they need not (RT-9). */

@@ -4,6 +4,7 @@ import { HoldfastError, messageOf } from '../domain/errors.ts';
 import { isRecord, shown } from '../domain/json.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import { isTooDeep, maxDepth } from '../domain/depth.ts';
+import { maxFiles } from './file-params.ts';
 
 /** Whose parameters these are, and who gives what is in their files. */
 export interface FileCall {
@@ -15,9 +16,6 @@ export interface FileCall {
   readonly signal: AbortSignal;
 }
 
-/** How many files one call may name. */
-export const maxFiles = 100;
-
 /**
  * The parameters of a call with the content of files in the place of their paths; one file after another.
  *
@@ -28,12 +26,15 @@ export async function withFileContent(params: JsonObject, call: FileCall): Promi
   if (!isRecord(args)) return params;
   const filled: Record<string, unknown> = { ...args };
   let count = 0;
-  for (const parameter of call.files) {
+  const named = call.files.flatMap((parameter) => {
     const given = args[parameter];
-    if (given === undefined || given === null) continue;
+    if (given === undefined || given === null) return [];
     const paths = pathsOf(given, parameter, call);
     count += paths.length;
     if (count > maxFiles) throw refused(call, parameter, `at most ${String(maxFiles)} files in a call, got more`);
+    return [{ parameter, given, paths }];
+  });
+  for (const { parameter, given, paths } of named) {
     const contents: Json[] = [];
     for (const path of paths)
       contents.push(await contentOf({ path, parameter, server: call.server, tool: call.tool }, call));

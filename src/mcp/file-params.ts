@@ -18,6 +18,15 @@ export function fileParamsOf({ _meta, inputSchema }: ListedTool): readonly strin
   return [...new Set(names)].filter((name) => Object.hasOwn(properties, name));
 }
 
+/** How many files one call may name. */
+export const maxFiles = 100;
+
+/** Whether arguments name their files by paths, and not too many: the others are refused before anybody is asked. */
+export function areFilesNamed(args: JsonObject, names: readonly string[]): boolean {
+  const paths = names.flatMap((name) => args[name] ?? []);
+  return paths.length <= maxFiles && paths.every((path) => typeof path === 'string' && path !== '');
+}
+
 /** The schema with each of these parameters as a path, or a list of paths where it is a list. */
 export function withPaths(schema: JsonObject, names: readonly string[]): JsonObject {
   const { properties } = schema;

@@ -74,6 +74,30 @@ test('NM-6 a host that throws keeps the call from being sent, and says why', asy
   expect(watch.of('call.ended')).toMatchObject([{ outcome: 'not-sent' }]);
 });
 
+test.each<[string, Json]>([
+  ['no path', { bytes: 'inline' }],
+  ['a number', 5],
+  ['an empty path', ''],
+  ['a list with something else in it', ['/a.png', { bytes: 'inline' }]],
+  ['too many of them', Array.from({ length: 101 }, (_, index) => `/${String(index)}.png`)],
+])('NM-6 PO-1 %s in the place of a file is refused before anybody is asked, and nothing is read', async (_, scan) => {
+  await using server = reader();
+  const asked: string[] = [];
+  await using watch = watched({
+    servers: { docs: server.config },
+    fileContent: (file) => {
+      asked.push(file.path);
+      return give(file);
+    },
+    policy: { trust: ['docs'], approval: 'prompt' },
+  });
+  const step = await watch.thread.beginStep();
+  const error = await errorOf(step.callTool('mcp__docs__read', { scan }));
+  expect(error).toMatchObject({ code: 'invalid_arguments', outcome: 'not-sent', issues: [{ path: '/scan' }] });
+  expect(watch.of('elicitation.opened')).toEqual([]);
+  expect(asked).toEqual([]);
+});
+
 test('NM-6 PO-1 files are read once the call is approved, and the person is asked about the path', async () => {
   await using server = reader();
   const asked: string[] = [];

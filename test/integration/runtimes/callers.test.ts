@@ -81,6 +81,7 @@ describe('with a thread', () => {
       );
       expect(await codeOf(() => thread.replaceRuntime(untyped({ catalog: 5 })))).toBe('config_invalid');
       expect(await codeOf(() => thread.setRoots(untyped(null)))).toBe('invalid_argument');
+      expect(await codeOf(() => thread.setRoots([{ uri: 'http://x' }]))).toBe('invalid_argument');
       expect(thread.snapshot().generation).toBe(1);
     });
   });
