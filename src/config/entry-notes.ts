@@ -1,11 +1,18 @@
 /** What looks odd about an entry that can be understood all the same. */
 import type { ServerConfig } from '../domain/config.ts';
 import { isRecord } from '../domain/json.ts';
+import { replaceFinds } from './find-references.ts';
 import type { Draft, Note } from './formats/draft.ts';
 import type { ConfigFormat } from './formats/format.ts';
 
-/** References of any tool's form, in text where the format at hand has none. */
-const anyReference = /\$\{[^}]*\}|\$[A-Za-z_]\w*|\{\{?\s*[A-Za-z_][\w:./~-]*\s*\}?\}/;
+/** References of other tools' forms, besides `${…}`. */
+const otherReference = /\$[A-Za-z_]\w*|\{\{?\s*[A-Za-z_][\w:./~-]*\s*\}?\}/;
+
+/** Looks for references of any tool's form, in text where the format at hand has none. */
+function hasReference(text: string): boolean {
+  const start = text.indexOf('${');
+  return (start >= 0 && text.includes('}', start)) || otherReference.test(text);
+}
 
 /** Text somebody was meant to replace. */
 const placeholderValue =
@@ -61,10 +68,10 @@ function foreignNotes(draft: Draft, format: ConfigFormat): Note[] {
       if (typeof value !== 'string') return [];
       const rest = isLiteral
         ? value
-        : value.replace(placeholders.pattern, (found: string) =>
+        : replaceFinds(value, placeholders.find, (found) =>
             placeholders.read(found, false) === undefined ? found : '',
           );
-      return anyReference.test(rest) ? [`"${key}"`] : [];
+      return hasReference(rest) ? [`"${key}"`] : [];
     });
   });
   return names.length === 0
@@ -98,8 +105,8 @@ function literalNotes(config: ServerConfig, draft: Draft, format: ConfigFormat):
       before.some((each) => typeof each === 'string' && interpreter.test(each));
     const isLiteral =
       !isScript &&
-      [...word.matchAll(placeholders.pattern)].some(
-        ([found]) => found.startsWith('${') && placeholders.read(found, true) === undefined,
+      [...placeholders.find(word)].some(
+        ({ text: found }) => found.startsWith('${') && placeholders.read(found, true) === undefined,
       );
     return isLiteral ? [`args ${index}`] : [];
   });

@@ -5,6 +5,7 @@
  */
 import type { ServerConfig } from '../domain/config.ts';
 import { isRecord } from '../domain/json.ts';
+import { replaceFinds } from './find-references.ts';
 import {
   type Given,
   nameOf,
@@ -88,12 +89,11 @@ function environmentOf(
 function translate(text: string, syntax: PlaceholderSyntax, given: Given, shell: boolean): string {
   let result = '';
   let end = 0;
-  for (const match of text.matchAll(syntax.pattern)) {
-    const [found] = match;
+  for (const { index, text: found } of syntax.find(text)) {
     const reference = syntax.read(found, shell);
     if (reference === undefined) continue;
-    result += literal(text.slice(end, match.index), shell) + reWritten(reference, given);
-    end = match.index + found.length;
+    result += literal(text.slice(end, index), shell) + reWritten(reference, given);
+    end = index + found.length;
   }
   return result + literal(text.slice(end), shell);
 }
@@ -120,7 +120,7 @@ function reWritten(reference: Reference, given: Given): string {
 
 /** Text that must come out as it is, although Holdfast's syntax would see a reference in it. */
 function literal(text: string, shell: boolean): string {
-  return text.replace(ownSyntax.pattern, (found: string) =>
+  return replaceFinds(text, ownSyntax.find, (found) =>
     ownSyntax.read(found, shell) === undefined ? found : `${dollar}${found.slice(1)}`,
   );
 }

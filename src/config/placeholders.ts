@@ -5,6 +5,7 @@
  * who asked first.
  */
 import { isHarmlessVariable } from '../domain/secrets.ts';
+import { bracesAnd, type Finder, matching, replaceFinds } from './find-references.ts';
 
 /** Where placeholder values come from: usually `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,8 +38,8 @@ export type Reference =
 
 /** How one format writes references. */
 export interface PlaceholderSyntax {
-  /** Global; finds everything of the form. */
-  readonly pattern: RegExp;
+  /** Finds everything of the form. */
+  readonly find: Finder;
   /** Understands one find; `undefined` leaves it as it is. `shell` is set for arguments, which may be scripts. */
   read(found: string, shell: boolean): Reference | undefined;
   /** The fields references are looked for in; all text fields unless given. */
@@ -56,17 +57,14 @@ export interface Resolved {
   readonly plain: readonly string[];
 }
 
-/** How deep braces within a reference are looked through: all of it is one reference, which then has no value. */
-const deepestBraces = 6;
-
-const braces = new RegExp(`\\$\\{(${bodyOf(deepestBraces)})\\}`, 'g');
+const braces = bracesAnd();
 const named = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 /** `${input:id}` and the like: another tool's syntax. */
 const prefixed = /^([A-Za-z]+):(?!-)([^}]+)$/;
 
 /** `${VAR}` and `${VAR:-default}`: Holdfast's own. */
 export const ownSyntax: PlaceholderSyntax = {
-  pattern: braces,
+  find: braces,
   read: (found, shell) => {
     const body = found.slice(2, -1);
     const variable = variableOf(body);
@@ -86,13 +84,13 @@ const paths = new Set([
 
 /** What editors and the tools after them write: variables, `${env:VAR}`, `${input:id}` and well-known paths. */
 export const editorSyntax: PlaceholderSyntax = {
-  pattern: braces,
+  find: braces,
   read: (found, shell) => editorReference(found.slice(2, -1), shell),
 };
 
 /** {@link editorSyntax}, and `${cmd: command}`. */
 export const hubSyntax: PlaceholderSyntax = {
-  pattern: braces,
+  find: braces,
   read: (found, shell) => {
     const command = /^cmd:\s*(.+)$/s.exec(found.slice(2, -1))?.[1];
     return command === undefined ? editorSyntax.read(found, shell) : { kind: 'command', command: command.trim() };
@@ -101,7 +99,7 @@ export const hubSyntax: PlaceholderSyntax = {
 
 /** {@link editorSyntax}, and `$VAR`. */
 export const dollarSyntax: PlaceholderSyntax = {
-  pattern: new RegExp(`${braces.source}|\\$[A-Za-z_][A-Za-z0-9_]*`, 'g'),
+  find: bracesAnd(/\$[A-Za-z_][A-Za-z0-9_]*/g),
   read: (found, shell) => {
     if (found.startsWith('${')) return editorSyntax.read(found, shell);
     const name = found.slice(1);
@@ -112,7 +110,7 @@ export const dollarSyntax: PlaceholderSyntax = {
 /** `{env:VAR}` and `{file:path}`: OpenCode's. */
 export const opencodeSyntax: PlaceholderSyntax = {
   // With a dollar sign before it, it is another tool's.
-  pattern: /(?<!\$)\{(?:env|file):[^{}]+\}/g,
+  find: matching(/(?<!\$)\{(?:env|file):[^{}]+\}/g),
   read: (found) => {
     const value = found.slice(found.indexOf(':') + 1, -1).trim();
     return found.startsWith('{env:') ? { kind: 'variable', name: value } : { kind: 'file', path: value };
@@ -121,18 +119,13 @@ export const opencodeSyntax: PlaceholderSyntax = {
 
 /** `${VAR}` and `{{NAME}}`, which LibreChat asks each of its users for. */
 export const librechatSyntax: PlaceholderSyntax = {
-  pattern: new RegExp(`\\{\\{\\s*[A-Za-z_][\\w.-]*\\s*\\}\\}|${braces.source}`, 'g'),
+  find: bracesAnd(/\{\{\s*[A-Za-z_][\w.-]*\s*\}\}/g),
   read: (found, shell) =>
     found.startsWith('{{') ? { kind: 'input', id: found.slice(2, -2).trim() } : ownSyntax.read(found, shell),
 };
 
 /** No references at all: Codex names variables in fields of their own. */
-export const noSyntax: PlaceholderSyntax = { pattern: /(?!)/g, read: () => undefined };
-
-/** Text with braces in pairs, to a depth. */
-function bodyOf(depth: number): string {
-  return depth === 0 ? '[^{}]*' : `[^{}]*(?:\\{${bodyOf(depth - 1)}\\}[^{}]*)*`;
-}
+export const noSyntax: PlaceholderSyntax = { find: () => [], read: () => undefined };
 
 function variableOf(body: string): Reference | undefined {
   const [, name, fallback] = named.exec(body) ?? [];
@@ -197,7 +190,7 @@ export function replaceReferences(
   shell: boolean,
   replace: (reference: Reference, found: string) => string,
 ): string {
-  return text.replace(syntax.pattern, (found: string) => {
+  return replaceFinds(text, syntax.find, (found) => {
     const reference = syntax.read(found, shell);
     return reference === undefined ? found : replace(reference, found);
   });

@@ -242,9 +242,11 @@ function withVariables(
 /** The lines `NAME=value` of a file, quotes taken off. */
 function variablesOf(text: string): readonly (readonly [string, string])[] {
   return text.split(/\r?\n/).flatMap((line) => {
-    const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    const [start = '', name] = /^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=/.exec(line) ?? [];
     if (name === undefined) return [];
-    const bare = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value.replace(/\s+#.*$/, '');
+    const value = line.slice(start.length).trim();
+    const comment = value.search(/\s#/);
+    const bare = /^(["'])(.*)\1$/.exec(value)?.[2] ?? (comment < 0 ? value : value.slice(0, comment).trimEnd());
     return [[name, bare] as const];
   });
 }

@@ -90,7 +90,7 @@ function addHeader(name: string, value: string, found: Set<string>): void {
 function addArguments(args: readonly string[], found: Set<string>): void {
   for (const [index, argument] of args.entries()) {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(argument)) addUrl(argument, found);
-    const header = /^([\w-]+):\s*(.+)$/.exec(argument);
+    const header = /^([\w-]+):\s*(\S.*)$/.exec(argument);
     const previous = args[index - 1] ?? '';
     if (
       header !== null &&
