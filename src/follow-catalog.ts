@@ -38,6 +38,8 @@ export function followCatalog<TItem>(items$: Observable<TItem>, ports: CatalogPo
   let asked: RuntimeServers | undefined;
   let hasAny = false;
   let isStopped = false;
+  /** What is wrong is told once until it is right again: a stream may be wrong at any rate. */
+  let isTold = false;
   let subscription: Subscription | undefined;
 
   const note = (next: RuntimeServers, publication: Promise<Publication>): void => {
@@ -61,7 +63,10 @@ export function followCatalog<TItem>(items$: Observable<TItem>, ports: CatalogPo
     if (isStopped) return;
     try {
       take(item);
+      isTold = false;
     } catch (error) {
+      if (isTold) return;
+      isTold = true;
       ports.warn(`Expected a catalog, got a value that is none (${messageOf(error)}). The last one stays.`);
     }
   };

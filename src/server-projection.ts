@@ -182,6 +182,8 @@ function withOverlays(
   overlays: readonly ExtensionOverlay[],
 ): RuntimeServers {
   const isPlain = contributions.length === 0 && overlays.length === 0;
+  // Nothing may be laid over what is none: that would be servers, and those of before would be gone.
+  if ('catalog' in base) Object.keys(base.catalog.servers);
   if ('catalog' in base)
     return toRuntimeServers(isPlain ? base.catalog : extend(base.catalog, contributions, overlays));
   if (isPlain) return base;
@@ -193,6 +195,7 @@ function withOverlays(
   return {
     ...all,
     disabled: { ...all.disabled, ...Object.fromEntries(Object.entries(base.disabled ?? {}).filter(isLeft)) },
+    ...(base.removed === undefined ? {} : { removed: { ...base.removed, ...all.removed } }),
     provenance: {
       ...Object.fromEntries(Object.entries(base.provenance ?? {}).filter(isLeft)),
       ...Object.fromEntries(added),

@@ -74,9 +74,12 @@ export class World {
     this.#states = new WorldStates({ redact: (state) => redactor.value(state), warn: facts.warn.bind(facts) });
   }
 
-  /** What a step that has begun is given. Steps get theirs in the order they ask. */
-  begin(generation: number, view: ToolView): Promise<StepWorld> {
-    const world = this.#turn.then(() => this.#begin(generation, view));
+  /**
+   * What a step that has begun is given. Steps get theirs in the order they ask; one that `check` throws for gets none, and
+   * what changed is told to the next.
+   */
+  begin(generation: number, view: ToolView, check: () => void): Promise<StepWorld> {
+    const world = this.#turn.then(() => this.#begin(generation, view, check));
     this.#turn = world.then(nothing, nothing);
     return world;
   }
@@ -89,7 +92,8 @@ export class World {
     this.#readings?.end();
   }
 
-  async #begin(generation: number, view: ToolView): Promise<StepWorld> {
+  async #begin(generation: number, view: ToolView, check: () => void): Promise<StepWorld> {
+    check();
     const { effects, projection } = this.#ports;
     const connections = connectionsOf(effects, generation);
     const offering = connections.filter((each) => isUsable(each) && offersSkills(each.link?.info.capabilities ?? {}));
@@ -100,6 +104,7 @@ export class World {
     const news = [...listings, ...projection.available.unread].filter((reading) => !waited.has(reading));
     for (const reading of news) waited.add(reading);
     if (news.length > 0) await within(longestWaitMs, Promise.all(news), effects.clock, this.#waits);
+    check();
     return this.#compose(generation, view, connections);
   }
 

@@ -19,6 +19,7 @@ import type {
 import { createEffects } from './actors/effects.ts';
 import type { Effects } from './actors/effects.ts';
 import type { VerdictCache } from './actors/link-actor.ts';
+import { learnValues } from './actors/known-values.ts';
 import { provideThread } from './actors/provide.ts';
 import type { SharedResults } from './actors/results-cache.ts';
 import { closedError } from './actors/publications.ts';
@@ -170,7 +171,8 @@ class LiveThread extends CurrentRequester implements Thread {
       this.#replace(this.#projection.now(firstServers(options)), 'settled').catch(() => undefined);
       return;
     }
-    for (const secret of options.secrets ?? []) redactor.add(secret);
+    // Before anything is told.
+    learnValues(redactor, firstServers(options));
     const inputs$ = this.#projection.inputs(
       bases$,
       (message, code = 'environment_failed') => facts.warn(code, message),
@@ -271,8 +273,11 @@ class LiveThread extends CurrentRequester implements Thread {
           },
         }),
     );
-    const world = await (await this.#world).begin(generation, view);
-    if (signal?.aborted === true) throw abortedError('Beginning a step', signal);
+    const world = await (
+      await this.#world
+    ).begin(generation, view, () => {
+      if (signal?.aborted === true) throw abortedError('Beginning a step', signal);
+    });
     if (this.#isClosing) throw closedError();
     return world;
   }

@@ -2,14 +2,27 @@
 import type { EnvironmentState, EnvironmentStates } from '../domain/environment.ts';
 import { isRecord, shown } from '../domain/json.ts';
 
-/** The same states, those that are none as failed: nothing that was meant for a place ever runs elsewhere. */
-export function checkedStates(given: unknown, warn: (message: string) => void): EnvironmentStates {
-  if (!isRecord(given)) {
-    warn(
-      `Expected the states of environments by id, got ${shown(given)}. Until there are some, nothing starts in any.`,
-    );
+/**
+ * Makes what gives the same states, those that are none as failed: nothing that was meant for a place ever runs elsewhere.
+ * What is wrong is told once until it is right again.
+ */
+export function statesChecker(warn: (message: string) => void): (given: unknown) => EnvironmentStates {
+  let isTold = false;
+  return (given) => {
+    if (isRecord(given)) {
+      isTold = false;
+      return checkedStates(given);
+    }
+    if (!isTold)
+      warn(
+        `Expected the states of environments by id, got ${shown(given)}. Until there are some, nothing starts in any.`,
+      );
+    isTold = true;
     return {};
-  }
+  };
+}
+
+function checkedStates(given: Readonly<Record<string, unknown>>): EnvironmentStates {
   return Object.fromEntries(Object.entries(given).map(([id, state]) => [id, checkedState(state)]));
 }
 

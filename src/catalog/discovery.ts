@@ -11,7 +11,7 @@ import type { Observable } from 'rxjs';
 import type { Environments } from '../api.ts';
 import type { EnvironmentStates, Launcher, SelectedRoot } from '../domain/environment.ts';
 import { messageOf } from '../domain/errors.ts';
-import { checkedStates } from './checked-states.ts';
+import { statesChecker } from './checked-states.ts';
 import type { Available } from './contributions.ts';
 import { stateOf } from './environments.ts';
 import type { RootExtras } from './executor-skills.ts';
@@ -24,9 +24,10 @@ import type { WarnOfPlugin } from './plugin-faults.ts';
 export function availableIn(environments: Environments, warn: WarnOfPlugin): Observable<Available> {
   return defer(() => {
     const discovery = new Discovery(environments.roots ?? [], warn);
+    const check = statesChecker(warn);
     return from(environments.states$).pipe(
       switchMap((given) => {
-        const states = checkedStates(given, warn);
+        const states = check(given);
         const reading = discovery.read(states);
         const later = reading.map((read) => from(read).pipe(map(() => discovery.available(states))));
         return merge(of(discovery.available(states)), ...later);

@@ -142,7 +142,11 @@ class Followed {
     ports: ExtensionPorts,
     take: (value: TValue) => void,
   ): Subscription | undefined {
+    // Told once until it is right again: a stream may be wrong at any rate.
+    let isTold = false;
     const fault = (error: unknown): void => {
+      if (isTold) return;
+      isTold = true;
       ports.warn(
         `Extension "${this.#extension.id}": its "${part}" cannot be used, and what it said before stays: ${messageOf(error)}`,
       );
@@ -150,6 +154,7 @@ class Followed {
     const takeSafely = (value: TValue): void => {
       try {
         take(value);
+        isTold = false;
       } catch (error) {
         fault(error);
       }

@@ -73,9 +73,13 @@ export class WorldStates {
       if (value === undefined) continue;
       const bytes = bytesOf(value);
       if (total + bytes > sectionLimits.total) {
-        this.#tell(id, `expected all sections to have at most ${String(sectionLimits.total)} bytes. It is left out`);
+        this.#tell(
+          `${id}#total`,
+          `expected all sections to have at most ${String(sectionLimits.total)} bytes. It is left out`,
+        );
         continue;
       }
+      this.#told.delete(`${id}#total`);
       total += bytes;
       taken.set(id, value);
     }
@@ -100,7 +104,10 @@ export class WorldStates {
   #tell(id: string, problem: string): void {
     if (this.#told.get(id) === problem) return;
     this.#told.set(id, problem);
-    this.#ports.warn('world_state_section', `Section "${id.replace(/#refused$/, '')}" of the world state: ${problem}.`);
+    this.#ports.warn(
+      'world_state_section',
+      `Section "${id.replace(/#(?:refused|total)$/, '')}" of the world state: ${problem}.`,
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { BehaviorSubject } from 'rxjs';
 import { expect, test } from 'vitest';
 import { createThread, localLauncher } from '../../../src/index.ts';
-import type { EnvironmentStates, StdioServer } from '../../../src/index.ts';
+import type { EnvironmentStates, ServerConfig } from '../../../src/index.ts';
 
 const odd: readonly (readonly [string, unknown])[] = [
   ['of an unknown kind', { kind: 'stopping' }],
@@ -21,7 +21,7 @@ test.each(odd)('CA-7 RT-12 a state %s starts nothing on this machine', async (_t
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-'));
   const trace = join(directory, 'ran');
   const program = `require('node:fs').writeFileSync(${JSON.stringify(trace)}, '')`;
-  const server: StdioServer = { command: process.execPath, args: ['-e', program], environment: 'box' };
+  const server: ServerConfig = { command: process.execPath, args: ['-e', program], environment: 'box' };
   const states$ = new BehaviorSubject({ box: state } as EnvironmentStates);
   try {
     await using thread = createThread({ servers: { b: server }, environments: { states$ } });
