@@ -32,12 +32,17 @@ const { items, failures } = await thread.resources.listAll();
 for (const { server, item } of items) console.log(`${server}: ${item.uri}`);
 for (const [server, { code }] of Object.entries(failures)) console.log(`${server}: ${code}`);
 
-thread.events$.subscribe((event) => {
-  if (event.type === 'resource.updated') console.log(`${event.uri} of ${event.server} changed`);
+const changed = new Promise<void>((resolve) => {
+  thread.events$.subscribe((event) => {
+    if (event.type !== 'resource.updated') return;
+    console.log(`${event.uri} of ${event.server} changed`);
+    resolve();
+  });
 });
 await thread.subscribeResource('notes', 'notes://today');
 const step = await thread.beginStep();
 await step.callTool('mcp__notes__add');
+await changed;
 const { contents } = await thread.resources.read('notes', 'notes://today');
 console.log(contents[0]?.text);
 

@@ -154,11 +154,23 @@ function fromStatus(status: number, error: unknown, context: WireContext): WireE
   if (retryableStatuses.has(status) || status >= 500) {
     return new WireError('server_unavailable', say(context, `HTTP ${status}`, 'Try again later'), details);
   }
+  if (status >= 300 && status < 400) {
+    const got = `HTTP ${status}, a redirect${placeOf(refusalBehind(error)?.location)}`;
+    const hint =
+      'Redirects are followed within the origin of the url, a few times; configure where it leads if you trust it';
+    return new WireError('protocol_error', say(context, got, hint), details);
+  }
   return new WireError(
     'protocol_error',
     say(context, `HTTP ${status}`, 'Check that the url is the MCP endpoint of the server'),
     details,
   );
+}
+
+/** Where a redirect leads: its origin, for the rest of a url may be a secret. */
+function placeOf(location: string | undefined): string {
+  const origin = location !== undefined && URL.canParse(location) ? new URL(location).origin : 'null';
+  return origin === 'null' ? '' : ` to ${clip(origin)}`;
 }
 
 function detailsOf(cause: unknown, context: WireContext): ErrorDetails {

@@ -6,6 +6,8 @@ export interface Refusal {
   readonly retryAfterMs?: number;
   /** `WWW-Authenticate`. */
   readonly challenge?: string;
+  /** Of a redirect: `Location`. */
+  readonly location?: string;
 }
 
 const refusals = new WeakMap<object, Refusal>();
@@ -19,10 +21,12 @@ export function refusalOf(error: unknown): Refusal | undefined {
 export function readRefusal(status: number, header: (name: string) => string | undefined, now: number): Refusal {
   const retryAfterMs = parseRetryAfter(header('retry-after'), now);
   const challenge = header('www-authenticate');
+  const location = status >= 300 && status < 400 ? header('location') : undefined;
   return {
     status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(challenge === undefined ? {} : { challenge }),
+    ...(location === undefined ? {} : { location }),
   };
 }
 

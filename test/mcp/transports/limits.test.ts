@@ -184,6 +184,16 @@ describe('redirects', () => {
     },
   );
 
+  test('CN-1 SE-1 one to another origin is named for what it is, without what its url may hide', async () => {
+    const server = await raw((_request, response) =>
+      response.writeHead(307, { location: 'https://elsewhere.example/mcp?token=secret' }).end(),
+    );
+    await using thread = createThread({ servers: { a: { url: server.url } } });
+    const { message } = await errorOf(thread.listTools('a'));
+    expect(message).toContain('got HTTP 307, a redirect to https://elsewhere.example. Redirects are followed within');
+    expect(message).not.toContain('secret');
+  });
+
   test('SE-2 an SSE server cannot have its messages posted elsewhere', async () => {
     const elsewhere = await raw((_request, response) => response.writeHead(202).end());
     const server = await raw((_request, response) => {
