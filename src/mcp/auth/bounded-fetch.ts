@@ -9,6 +9,7 @@ import { HoldfastError } from '../../domain/errors.ts';
 import type { Fetch } from '../../domain/authorization.ts';
 import { leaseDispatchers } from '../transports/dispatchers.ts';
 import { responseOf } from '../transports/http-messages.ts';
+import { unpaused } from '../transports/unpaused.ts';
 import type { Neighbourhood } from './addresses.ts';
 
 /** Largest document, in bytes. */
@@ -79,7 +80,7 @@ async function fetchWithin(
       redirect: 'manual',
       signal: AbortSignal.any([options.signal, timeout]),
       ...(typeof init.body === 'string' || init.body instanceof URLSearchParams ? { body: init.body } : {}),
-      dispatcher: sockets.for(url),
+      dispatcher: unpaused(sockets.for(url)),
     });
     const text = await readBounded(response.body, url);
     const { status, statusText } = response;

@@ -15,6 +15,7 @@ import type { BodySink, Exchange, ResponseHead } from './exchange.ts';
 import { flatten, isOk, outgoingHeader, responseOf, toHeaders, unexpectedContent } from './http-messages.ts';
 import { readRefusal } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
+import { unpaused } from './unpaused.ts';
 
 /** One exchange of messages: a POST and its stream, or the stream the server opens on its own. */
 export interface Outgoing {
@@ -74,7 +75,7 @@ export async function plainFetch(lease: DispatcherLease, url: URL, init: Request
       redirect: init.redirect ?? 'follow',
       signal: init.signal ?? null,
       ...(typeof init.body === 'string' || init.body instanceof URLSearchParams ? { body: init.body } : {}),
-      dispatcher: lease.control,
+      dispatcher: unpaused(lease.control),
     });
     return bounded(response);
   } catch (error) {

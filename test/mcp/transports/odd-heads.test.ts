@@ -130,6 +130,29 @@ describe('a status of another world', () => {
   });
 });
 
+test.each(['resetAndDestroy', 'end'] as const)(
+  'RT-12 a body nobody has read yet, cut by %s, fails its reader and nothing else',
+  async (how) => {
+    const closed = deferred();
+    const url = await socketServer((socket) => {
+      socket.on('close', () => {
+        closed.resolve();
+      });
+      socket.write(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${'x'.repeat(60_000)}`, () => socket[how]());
+    });
+    const lease = leaseDispatchers(new URL(url), { env: {} });
+    atEnd(async () => lease.release());
+    const response = await plainFetch(lease, new URL(url), {});
+    await closed.promise;
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    const read = await response.text().then(
+      (text) => text.length <= 60_000,
+      (error: unknown) => error instanceof Error,
+    );
+    expect(read).toBe(true);
+  },
+);
+
 test('RT-12 whatever a reader of a response throws ends its request', async () => {
   const url = await socketServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno');
