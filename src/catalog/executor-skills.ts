@@ -83,20 +83,31 @@ async function readSkills(
       'plugin_invalid',
     );
   const skills = new Map<number, ExecutorSkill>();
+  /** What may be the fault of the place, or of the file: of the file, if the place gives others. */
+  const failed: { readonly error: unknown; readonly warn: (problem: string) => void }[] = [];
+  let answers = 0;
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < paths.length; index = next++) {
       const path = paths[index] ?? '';
-      const text = await readUnlessUnfit(path, root, launcher, {
-        signal,
-        warn: (problem) =>
-          warn(`Skill "${path}" of plugin "${root.plugin.id}" is left out: ${problem}`, 'skill_invalid'),
-      });
+      const warnOfSkill = (problem: string): void =>
+        warn(`Skill "${path}" of plugin "${root.plugin.id}" is left out: ${problem}`, 'skill_invalid');
+      let text: string | undefined;
+      try {
+        text = await readUnlessUnfit(path, root, launcher, { signal, warn: warnOfSkill });
+        if (text !== undefined) answers += 1;
+      } catch (error) {
+        failed.push({ error, warn: warnOfSkill });
+        continue;
+      }
       const skill = text === undefined ? undefined : skillAt(path, text, root, warn);
       if (skill !== undefined) skills.set(index, skill);
     }
   };
   await Promise.all(Array.from({ length: readsAtOnce }, work));
+  const [first] = failed;
+  if (first !== undefined && (answers === 0 || signal.aborted)) throw first.error;
+  for (const each of failed) each.warn(messageOf(each.error));
   return [...skills.keys()].toSorted((a, b) => a - b).flatMap((index) => skills.get(index) ?? []);
 }
 

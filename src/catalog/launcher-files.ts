@@ -1,5 +1,6 @@
 /** Reading and finding files for launchers: here, and behind a command. Loaded when there is something to read. */
 import { execFile } from 'node:child_process';
+import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import type { FindFilesOptions, ReadFileOptions } from '../domain/environment.ts';
@@ -13,10 +14,17 @@ export type ShellWords = (script: string, ...args: readonly string[]) => readonl
 const missingCode = 66;
 /** Exit code for a file that leads out: `EX_NOPERM`. */
 const outsideCode = 77;
-const readScript = `[ -e "$1" ] || exit ${String(missingCode)}; exec cat "$1"`;
+/** Exit code for what is no file that may be read: `EX_CONFIG`. */
+const unreadableCode = 78;
+const readScript = `[ -e "$1" ] || exit ${String(missingCode)}
+[ -f "$1" ] && [ -r "$1" ] || exit ${String(unreadableCode)}
+exec cat "$1"`;
 const readInsideScript = `[ -e "$1" ] || exit ${String(missingCode)}
 real=$(readlink -f "$1") && root=$(readlink -f "$2") || exit
-case "$real" in "$root"/*) exec cat "$real";; esac
+case "$real" in "$root"/*)
+  [ -f "$real" ] && [ -r "$real" ] || exit ${String(unreadableCode)}
+  exec cat "$real";;
+esac
 exit ${String(outsideCode)}`;
 /** Names end with NUL, so that one with a line break is one. */
 const findScript = `[ -d "$1" ] || exit ${String(missingCode)}
@@ -27,13 +35,21 @@ const readTimeoutMs = 30_000;
 /** The text of a file of this machine; `undefined` if there is none. */
 export function readLocalFile(path: string, { signal, within }: ReadFileOptions): Promise<string | undefined> {
   return ifThere(async () => {
+    signal.throwIfAborted();
     const real = within === undefined ? path : await realpath(path);
     if (within !== undefined && !isInside(real, await realpath(within))) throw outsideError(path, within);
-    const { size } = await stat(real);
-    if (size > maxFileBytes) throw tooLargeError(path, size);
+    const found = await stat(real);
+    // Nothing else ends: a pipe waits for somebody to write.
+    if (!found.isFile()) throw unreadableError(path, 'it is a directory or the like');
+    if (found.size > maxFileBytes) throw tooLargeError(path, String(found.size));
     return readFile(real, { encoding: 'utf8', signal });
+  }).catch((error: unknown) => {
+    throw isRecord(error) && faultsOfFiles.has(error['code']) ? unreadableError(path, messageOf(error)) : error;
   });
 }
+
+/** What is wrong with a file, not with the place it is in. */
+const faultsOfFiles: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ELOOP', 'EISDIR', 'ENAMETOOLONG', 'EINVAL']);
 
 /** The files of one name below a directory of this machine; `undefined` if there is no such directory. */
 export function findLocalFiles(directory: string, options: FindFilesOptions): Promise<readonly string[] | undefined> {
@@ -46,8 +62,13 @@ export function readFileThere(
   path: string,
   { signal, within }: ReadFileOptions,
 ): Promise<string | undefined> {
-  if (within === undefined) return run(shell(readScript, path), signal);
-  return run(shell(readInsideScript, path, within), signal, () => outsideError(path, within));
+  const faults: Faults = {
+    [unreadableCode]: () => unreadableError(path, 'it is a directory or the like, or may not be read'),
+    ERR_CHILD_PROCESS_STDIO_MAXBUFFER: () => tooLargeError(path, 'more'),
+    ...(within === undefined ? {} : { [outsideCode]: () => outsideError(path, within) }),
+  };
+  const words = within === undefined ? shell(readScript, path) : shell(readInsideScript, path, within);
+  return run(words, signal, { faults });
 }
 
 /** As {@link findLocalFiles}, in the place the words lead to. */
@@ -56,7 +77,7 @@ export async function findFilesThere(
   directory: string,
   { name, depth, limit, signal }: FindFilesOptions,
 ): Promise<readonly string[] | undefined> {
-  const text = await run(shell(findScript, directory, String(depth), name), signal);
+  const text = await run(shell(findScript, directory, String(depth), name), signal, { isPartFine: true });
   const paths = text?.split('\0').filter((path) => path !== '');
   return paths?.slice(0, limit).map((path) => path.replace('/./', '/'));
 }
@@ -79,7 +100,7 @@ async function filesBelow(directory: string, options: FindFilesOptions): Promise
     const deeper: string[] = [];
     for (const at of level) {
       signal.throwIfAborted();
-      for (const entry of await readdir(at, { withFileTypes: true })) {
+      for (const entry of await entriesOf(at, directory)) {
         if (entry.isFile() && entry.name === name && found.length < limit) found.push(join(at, entry.name));
         if (entry.isDirectory()) deeper.push(join(at, entry.name));
       }
@@ -87,6 +108,16 @@ async function filesBelow(directory: string, options: FindFilesOptions): Promise
     level = deeper;
   }
   return found;
+}
+
+/** A directory below that may not be read hides what is in it, and nothing else. */
+async function entriesOf(at: string, top: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(at, { withFileTypes: true });
+  } catch (error) {
+    if (at === top || !isRecord(error) || !faultsOfFiles.has(error['code'])) throw error;
+    return [];
+  }
 }
 
 function isInside(path: string, directory: string): boolean {
@@ -102,25 +133,41 @@ function outsideError(path: string, within: string): HoldfastError {
   );
 }
 
-function tooLargeError(path: string, size: number): HoldfastError {
+function unreadableError(path: string, why: string): HoldfastError {
+  return new HoldfastError('invalid_result', `Expected "${path}" to be a file that can be read, and ${why}.`, {
+    retryable: false,
+  });
+}
+
+function tooLargeError(path: string, size: string): HoldfastError {
   return new HoldfastError(
     'limit_exceeded',
-    `Expected "${path}" to have at most ${String(maxFileBytes)} bytes, got ${String(size)}. It was not read.`,
+    `Expected "${path}" to have at most ${String(maxFileBytes)} bytes, got ${size}. It was not read.`,
     { retryable: false },
   );
+}
+
+/** What is wrong with a file, by exit code or error code. */
+type Faults = Readonly<Record<string, () => HoldfastError>>;
+
+interface RunOptions {
+  readonly faults?: Faults;
+  /** Whether what was written before it failed counts: `find` says what it found and what it may not look into. */
+  readonly isPartFine?: boolean;
 }
 
 function run(
   [command, ...args]: readonly [string, ...string[]],
   signal: AbortSignal,
-  outside?: () => HoldfastError,
+  { faults = {}, isPartFine = false }: RunOptions,
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const options = { signal, timeout: readTimeoutMs, maxBuffer: maxFileBytes, encoding: 'utf8' as const };
     const child = execFile(command, args, options, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
+      const fault = new Map(Object.entries(faults)).get(String(error?.code));
+      if (error === null || (isPartFine && error.code === 1 && stdout !== '')) resolve(stdout);
       else if (error.code === missingCode) resolve(undefined);
-      else if (error.code === outsideCode && outside !== undefined) reject(outside());
+      else if (fault !== undefined) reject(fault());
       else
         reject(
           new HoldfastError(

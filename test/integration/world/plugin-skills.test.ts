@@ -160,6 +160,40 @@ describe.each(launchers)('the skills of plugins, reached through %s', (_, launch
     expect(told.filter((text) => text.startsWith('environment_failed'))).toEqual([]);
   });
 
+  test('WS-2 CA-7 a file that is too large, none, or may not be read costs itself, and a warning', async () => {
+    const root = plugin();
+    write(
+      'kit/skills/large/SKILL.md',
+      `${skillText({ name: 'large', description: 'Large.' })}${'b'.repeat(11_000_000)}`,
+    );
+    write('kit/skills/shut/SKILL.md', skillText({ name: 'shut', description: 'Shut.' }));
+    rmSync(join(root.path, '.app.json'));
+    mkdirSync(join(root.path, '.app.json'));
+    for (const place of [localLauncher, commandLauncher({ prefix: ['env'] })]) {
+      const launcher: Launcher = {
+        ...place,
+        readFile: (path, options) =>
+          path.includes('shut')
+            ? Promise.reject(Object.assign(new Error('permission denied'), { code: 'EACCES' }))
+            : (place.readFile?.(path, options) ?? Promise.resolve(undefined)),
+      };
+      const environments = createEnvironments({ roots: [root] });
+      environments.ready('box', { handle: 'one', launcher });
+      await using thread = createThread({ environments });
+      const watch = new Watch(thread);
+      while (!(await skillNames(thread)).includes('hammer')) await turns(1);
+      expect(await skillNames(thread)).toEqual(['whole', 'saw', 'hammer']);
+      const told = watch.of('warning').map(({ code, message }) => `${code} ${message}`);
+      expect(told.toSorted()).toEqual([
+        expect.stringMatching(
+          /^plugin_invalid Plugin "kit": Expected "[^"]+\.app\.json" to be a file that can be read.*connectors/,
+        ),
+        expect.stringMatching(/^skill_invalid Skill "[^"]+large\/SKILL\.md".*at most 10485760 bytes/),
+        expect.stringMatching(/^skill_invalid Skill "[^"]+shut\/SKILL\.md".*permission denied/),
+      ]);
+    }
+  });
+
   test('WS-2 links are not followed to skills, neither a file nor a directory', async () => {
     const root = plugin();
     const out = skillText({ name: 'out', description: 'Elsewhere.' });
