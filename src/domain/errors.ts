@@ -1,4 +1,5 @@
 /** Every failure Holdfast reports: one class, stable codes, and the plain record a snapshot keeps of it. */
+import { withoutDump } from './issue-dumps.ts';
 
 /** The stable error codes (SPEC "Error codes"). Frozen by a test. */
 export const errorCodes = [
@@ -137,7 +138,7 @@ export function toError(failure: Failure): HoldfastError {
 /** The message of any thrown value, one that has no text too. Never throws. */
 export function messageOf(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error);
+    return withoutDump(String(error instanceof Error ? error.message : error));
   } catch {
     return 'a value without text';
   }

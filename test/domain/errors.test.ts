@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { messageOf, toFailure } from '../../src/domain/errors.ts';
 
 const throwing = {
@@ -51,3 +52,20 @@ test.each([
 ])('RT-12 the message of %s is its text', (thrown, text) => {
   expect(messageOf(thrown)).toBe(text);
 });
+
+test('what a schema found is said in words, wherever it stands in a message', () => {
+  const schema = z.object({ issuer: z.string(), scopes: z.array(z.string()) });
+  const { error } = schema.safeParse({ scopes: [5] });
+  const said = '"issuer": expected string, got nothing; "scopes.0": expected string, got number';
+  expect(messageOf(error)).toBe(said);
+  expect(messageOf(new Error(`Invalid result for initialize: ${String(error)}`))).toBe(
+    `Invalid result for initialize: ${said}`,
+  );
+});
+
+test.each(['[\n  {', '[\n  {}\n]', 'a list: [\n  {"path": "x", "message": "y"}\n]', 'plain [1]'])(
+  'any other message is given as it is: %j',
+  (message) => {
+    expect(messageOf(new Error(message))).toBe(message);
+  },
+);
