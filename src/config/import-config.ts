@@ -6,9 +6,9 @@ import { isRecord } from '../domain/json.ts';
 import { checkOptions, checkText } from './check-arguments.ts';
 import { parseText } from './document.ts';
 import type { ConfigFormatId } from './formats/format.ts';
-import { ownValue } from './placeholders.ts';
+import { defaultsOf, ownValue } from './placeholders.ts';
 import { describeUnknown, unknownSettings } from './policy-schema.ts';
-import type { ReadEntry } from './read-entry.ts';
+import { type ReadEntry, referencesOf } from './read-entry.ts';
 import { type ConfigValues, givenOf } from './read-config.ts';
 import { readSource, type SourceReading } from './read-source.ts';
 
@@ -228,6 +228,10 @@ const secretName = /(?:token|key|secret|password|passwd|passphrase|authorization
 function secretsIn(entry: ReadEntry): readonly string[] {
   return [
     ...entry.secrets,
+    // The default of one that has a value is not used, but its text is shown.
+    ...referencesOf(entry)
+      .flatMap(defaultsOf)
+      .filter((value) => !isPlace(value, existsSync)),
     ...(entry.config === undefined ? [] : secretsOf(entry.config, (value) => isPlace(value, existsSync))),
     ...secretsWithin(entry.kept, false),
   ];

@@ -4,7 +4,7 @@
  * One pass: what is put in is not scanned again. Nothing here runs a command: what a command said comes from the caller,
  * who asked first.
  */
-import { isHarmlessVariable } from '../domain/secrets.ts';
+import { isHarmlessVariable, secretsOf } from '../domain/secrets.ts';
 import { bracesAnd, type Finder, matching, replaceFinds } from './find-references.ts';
 
 /** Where placeholder values come from: usually `process.env`. */
@@ -156,9 +156,11 @@ export function resolveText(
     const value = valueOf(reference, given);
     if (value === undefined) {
       if (reference.kind !== 'shell') missing.push(nameOf(reference));
+      secrets.push(...defaultsOf(reference));
       return found;
     }
     if (value.isSecret && value.text.length >= 8) secrets.push(value.text);
+    if (reference.kind === 'variable' && value.text === reference.fallback) secrets.push(...defaultsOf(reference));
     if (reference.kind === 'path') plain.push(value.text);
     return value.text;
   });
@@ -213,6 +215,15 @@ export function nameOf(reference: Reference): string {
     case 'shell':
       return reference.name;
   }
+}
+
+/** What a reference says itself and may be secret: its default, without the references that are in it. */
+export function defaultsOf(reference: Reference): readonly string[] {
+  if (reference.kind !== 'variable' || reference.fallback === undefined || isHarmlessVariable(reference.name))
+    return [];
+  // An address is none, as it is none in "url"; what stands in it may be.
+  if (/^https?:\/\//i.test(reference.fallback)) return secretsOf({ url: reference.fallback });
+  return reference.fallback.split(/\$\{[^{}]*\}/).filter((part) => part.length >= 8);
 }
 
 /** The value of a reference, and whether it may be secret; `undefined` when nothing was given for it. */

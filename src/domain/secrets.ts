@@ -28,8 +28,8 @@ const harmlessHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The secrets of a configuration, each once: values of 8 characters or more that came from headers, user info and query
- * values of urls, arguments after a flag named like token, key, secret or password, and environment values.
+ * The secrets of a configuration, each once: values of 8 characters or more that came from headers, user info, query and
+ * fragment values of urls, arguments after a flag named like token, key, secret or password, and environment values.
  *
  * Environment variables and headers whose names are plainly harmless (`PATH`, `NODE_ENV`, `Accept`) are not secret, nor is
  * what `notSecret` of the configuration lists, or what `isPlain` says is none. What
@@ -38,7 +38,10 @@ const harmlessHeaders: ReadonlySet<string> = new Set([
 export function secretsOf(config: ServerConfig, isPlain?: (value: string) => boolean): readonly string[] {
   const found = new Set<string>();
   if ('command' in config) {
-    addArguments(config.args ?? [], found);
+    const args = config.args ?? [];
+    addArguments(args, found);
+    // A command line in one text, as `sh -c` takes it, or somebody took "command" for.
+    for (const line of [config.command, ...args]) if (/\s/.test(line)) addArguments(wordsOf(line), found);
     for (const [name, value] of Object.entries(config.env ?? {})) if (!isHarmlessVariable(name)) addValue(value, found);
   }
   if ('url' in config) {
@@ -105,6 +108,19 @@ function addArguments(args: readonly string[], found: Set<string>): void {
   }
 }
 
+/** The words of a command line, quotes taken off. */
+function wordsOf(line: string): readonly string[] {
+  const words = [''];
+  let quote = '';
+  for (const char of line) {
+    if (char === quote) quote = '';
+    else if (quote === '' && /["']/.test(char)) quote = char;
+    else if (quote === '' && /\s/.test(char)) words.push('');
+    else words.push((words.pop() ?? '') + char);
+  }
+  return words.filter((word) => word !== '');
+}
+
 /** `--api-key`, `--apiKey`, `-password`, `GITHUB_TOKEN`: a word of the name ends in one that names a secret. */
 function isSecretName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').split(/[-_.]+/);
@@ -117,8 +133,10 @@ function addUrl(text: string, found: Set<string>): void {
   const userInfo = [url.username, url.password];
   for (const part of userInfo) addEncoded(part, found);
   if (url.password !== '') found.add(base64(userInfo.map(decode).join(':')));
-  for (const pair of url.search.slice(1).split('&')) addEncoded(pair.slice(pair.indexOf('=') + 1), found);
-  for (const value of url.searchParams.values()) found.add(value);
+  for (const part of [url.search, url.hash]) {
+    for (const pair of part.slice(1).split('&')) addEncoded(pair.slice(pair.indexOf('=') + 1), found);
+    for (const value of new URLSearchParams(part.slice(1)).values()) found.add(value);
+  }
 }
 
 function addEncoded(value: string, found: Set<string>): void {
