@@ -1,6 +1,7 @@
 /** The authorization-code flow: the url a person is sent to, and the code they bring back (SPEC AU-1). */
 import {
   exchangeAuthorization,
+  isStrictScopeSuperset,
   OAuthErrorCode,
   OAuthError,
   startAuthorization,
@@ -10,9 +11,10 @@ import type { AddClientAuthentication, DpopSession, OAuthTokens } from '@modelco
 import type { Fetch } from '../../domain/authorization.ts';
 import { HoldfastError } from '../../domain/errors.ts';
 import { checkUrl } from '../../domain/url-question.ts';
+import { asksForMore } from './clients.ts';
 import type { KnownClient } from './credentials.ts';
 import type { Discovered } from './discovery.ts';
-import { toAuthError } from './errors.ts';
+import { isOAuthError, toAuthError } from './errors.ts';
 import type { AuthorizationRequest, Exchange } from './running-sign-in.ts';
 import type { ChosenScope } from './scopes.ts';
 import { checkToken } from './token-answers.ts';
@@ -29,7 +31,11 @@ export interface CodeFlowOptions {
   /** Runs with a bounded fetch, until it is given up. */
   withFetch<TResult>(run: (fetch: Fetch) => Promise<TResult>, signal: AbortSignal): Promise<TResult>;
   /** Keeps what came, and commits it. */
-  keep(tokens: OAuthTokens, scope: string | undefined, exchange: Exchange): Promise<void>;
+  keep(tokens: OAuthTokens, scope: string | undefined, client: KnownClient, exchange: Exchange): Promise<void>;
+  /** Registers a client for these scopes; absent once that was done. */
+  readonly widen?: () => Promise<KnownClient>;
+  /** The authorization server does not know the client. */
+  onClientUnknown(client: KnownClient): Promise<void>;
 }
 
 /** Makes the request. @throws HoldfastError `protocol_error` for a url nobody should be sent to. */
@@ -43,8 +49,12 @@ export async function authorizationRequest(options: CodeFlowOptions): Promise<Au
   const redeem = async (answer: URLSearchParams, exchange: Exchange): Promise<AuthorizationRequest | undefined> => {
     const code = codeIn(answer, discovered);
     if (code === undefined) {
+      const isScopeRefused = answer.get('error') === OAuthErrorCode.InvalidScope;
+      const { widen, ...narrow } = options;
+      if (isScopeRefused && widen !== undefined && asksForMore(client, scope.scope))
+        return authorizationRequest({ ...narrow, client: await widen() });
       // Nobody here asked for these scopes: without them it may work.
-      if (scope.isDiscovered && scope.scope !== undefined && answer.get('error') === OAuthErrorCode.InvalidScope)
+      if (scope.isDiscovered && scope.scope !== undefined && isScopeRefused)
         return authorizationRequest({ ...options, scope: { isDiscovered: false } });
       throw refusalIn(answer);
     }
@@ -62,10 +72,19 @@ export async function authorizationRequest(options: CodeFlowOptions): Promise<Au
         redirectUri: redirectUrl,
         fetchFn: fetch,
       });
-    const tokens = await options.withFetch(exchangeCode, exchange.signal);
+    const tokens = await options.withFetch(exchangeCode, exchange.signal).catch(async (error: unknown) => {
+      if (isOAuthError(error, OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient))
+        await options.onClientUnknown(client);
+      throw error;
+    });
     checkToken(tokens, discovered.issuer);
     checkTokenType(tokens, discovered.issuer, { hasKey: options.dpop !== undefined });
-    await options.keep(tokens, scope.scope, exchange);
+    // Where that is for its registration, the next one who wants more registers anew.
+    const isHeldToScope =
+      tokens.scope !== undefined &&
+      asksForMore(client, scope.scope) &&
+      isStrictScopeSuperset(scope.scope, tokens.scope);
+    await options.keep(tokens, scope.scope, isHeldToScope ? { ...client, isHeldToScope } : client, exchange);
     return undefined;
   };
   return { url: checked.url, redeem };

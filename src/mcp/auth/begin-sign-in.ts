@@ -2,9 +2,12 @@
 import type { CallbackResult, SignInRequest } from '../../domain/authorization.ts';
 import { signInTimeoutMs } from '../../domain/authorization.ts';
 import { authorizationRequest } from './authorization-code.ts';
-import { clientFor } from './clients.ts';
+import { clientFor, mayBeUsed, registeredClient } from './clients.ts';
+import type { ClientOptions } from './clients.ts';
+import type { KnownClient } from './credentials.ts';
 import type { Discovered } from './discovery.ts';
 import { clientAuthentication } from './grants.ts';
+import { Registrations } from './registrations.ts';
 import { newState, RunningSignIn } from './running-sign-in.ts';
 import { chooseScope, withOfflineAccess } from './scopes.ts';
 import type { ChosenScope } from './scopes.ts';
@@ -30,17 +33,21 @@ export async function beginSignIn({ source, request, onCallback, onSignedIn }: B
   const found = await entry.read();
   const discovered = await source.withFetch((fetch) => source.discover(fetch));
   const scope = scopeFor(source, request, discovered);
-  const known = found.issuers[discovered.issuer];
-  const registered = known?.client?.redirect_uris;
+  const own = found.issuers[discovered.issuer];
+  const registrations = new Registrations(await source.options.store(), discovered.issuer, source.closing.signal);
+  const isUsable = (each: KnownClient): boolean => mayBeUsed(each, { host, scope, now: clock.now() });
+  const known = (await registrations.list(own?.client)).filter(isUsable);
+  const registered = known.flatMap(({ redirect_uris }) => redirect_uris ?? []);
   const back = await wayBack({ config, host, registered, onCallback });
   const { redirectUrl } = back;
-  try {
+  /** The client to use: `how` finds one, or registers it. */
+  const clientBy = async (how: (options: ClientOptions) => Promise<KnownClient>): Promise<KnownClient> => {
     const client = await source.withFetch((fetch) =>
-      clientFor({
+      how({
         config,
         host,
         discovered,
-        known: known?.client,
+        known,
         pinnedIssuer: pinnedIssuer(found, config.clientId),
         redirectUrl,
         scope,
@@ -50,7 +57,12 @@ export async function beginSignIn({ source, request, onCallback, onSignedIn }: B
       }),
     );
     if (client.client_secret !== undefined) onSecret(client.client_secret);
-    const dpop = await source.session(known?.dpopKey);
+    if (client.client_name !== undefined) await registrations.began(client);
+    return client;
+  };
+  try {
+    const client = await clientBy(clientFor);
+    const dpop = await source.session(own?.dpopKey);
     const authorization = await authorizationRequest({
       discovered,
       client,
@@ -58,15 +70,23 @@ export async function beginSignIn({ source, request, onCallback, onSignedIn }: B
       state,
       scope,
       authentication: clientAuthentication({ config, client, secret }),
+      widen: () => clientBy(registeredClient),
+      onClientUnknown: async ({ client_id }) => {
+        await registrations.forget(client_id);
+        await entry.change(discovered.issuer, source.closing.signal, ({ client: kept, ...rest }) =>
+          kept?.client_id === client_id ? rest : undefined,
+        );
+      },
       dpop: dpop?.session,
       withFetch: (run, signal) => source.withFetch(run, signal),
-      keep: async (tokens, asked, { signal, commit }) => {
+      keep: async (tokens, asked, usedClient, { signal, commit }) => {
         const onKept = (): void => {
           onSignedIn();
           commit();
         };
         const { key: dpopKey } = dpop ?? {};
-        await source.keep(discovered, source.timed(tokens, asked), { client, dpopKey, signal, onKept });
+        await source.keep(discovered, source.timed(tokens, asked), { client: usedClient, dpopKey, signal, onKept });
+        if (usedClient.client_name !== undefined) await registrations.succeeded(usedClient);
       },
     });
     return new RunningSignIn(state, authorization, {

@@ -22,8 +22,8 @@ export interface ClientOptions {
   readonly config: OAuthConfig;
   readonly host: AuthorizationOptions;
   readonly discovered: Discovered;
-  /** What is kept of this issuer. */
-  readonly known: KnownClient | undefined;
+  /** Those kept of this issuer. */
+  readonly known: readonly KnownClient[];
   /** The issuer this client's own secret was first shown to. */
   readonly pinnedIssuer: string | undefined;
   readonly redirectUrl: string;
@@ -43,7 +43,12 @@ export async function clientFor(options: ClientOptions): Promise<KnownClient> {
   const takesDocuments = discovered.metadata?.client_id_metadata_document_supported === true;
   if (documentUrl !== undefined && takesDocuments)
     return { client_id: documentUrl, token_endpoint_auth_method: 'none' };
-  if (known !== undefined && isUsable(known, options)) return known;
+  const kept = known.find((each) => isUsable(each, options));
+  return kept ?? registeredClient(options);
+}
+
+/** Registers a client. @throws HoldfastError `auth_required` where that is refused. */
+export async function registeredClient(options: ClientOptions): Promise<KnownClient> {
   try {
     return await register(options, options.scope.scope);
   } catch (error) {
@@ -112,6 +117,7 @@ async function register(
   );
   return {
     client_id,
+    client_name: nameOf(host),
     redirect_uris: [redirectUrl],
     ...(scope === undefined ? {} : { scope }),
     ...(client_secret === undefined ? {} : { client_secret }),
@@ -120,12 +126,14 @@ async function register(
   };
 }
 
-function clientMetadata(
-  { clientName = 'Holdfast', clientUri }: AuthorizationOptions,
-  redirectUrl: string,
-): OAuthClientMetadata {
+function nameOf({ clientName = 'Holdfast' }: AuthorizationOptions): string {
+  return clientName;
+}
+
+function clientMetadata(host: AuthorizationOptions, redirectUrl: string): OAuthClientMetadata {
+  const { clientUri } = host;
   return {
-    client_name: clientName,
+    client_name: nameOf(host),
     redirect_uris: [redirectUrl],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
@@ -135,14 +143,29 @@ function clientMetadata(
   };
 }
 
-/** Some authorization servers hold a client to what it registered with: another way back, or more scopes, is another client. */
-function isUsable(
-  { redirect_uris, client_secret_expires_at = 0, scope: registered }: KnownClient,
-  { redirectUrl, scope: { scope }, now }: ClientOptions,
+/** Whether it may be used again, if it is free where its browser comes back to. */
+export function mayBeUsed(
+  { client_secret_expires_at = 0, client_name, scope: registered, isHeldToScope }: KnownClient,
+  { host, scope: { scope }, now }: Pick<ClientOptions, 'host' | 'scope' | 'now'>,
 ): boolean {
   const isFresh = client_secret_expires_at === 0 || client_secret_expires_at * 1_000 > now;
-  const isWideEnough = registered === undefined || !isStrictScopeSuperset(scope, registered);
-  return isFresh && isWideEnough && (redirect_uris === undefined || redirect_uris.includes(redirectUrl));
+  const isSameName = client_name === undefined || client_name === nameOf(host);
+  const isTooNarrow = isHeldToScope === true && registered !== undefined && isStrictScopeSuperset(scope, registered);
+  return isFresh && isSameName && !isTooNarrow;
+}
+
+/**
+ * Some authorization servers hold a client to the very url it registered with, and say so on the page a person sees, and not
+ * here: another port is another client.
+ */
+function isUsable(client: KnownClient, options: ClientOptions): boolean {
+  const { redirect_uris } = client;
+  return mayBeUsed(client, options) && (redirect_uris === undefined || redirect_uris.includes(options.redirectUrl));
+}
+
+/** Whether more is asked for than a client was registered for here: it may be held to that. */
+export function asksForMore({ scope: registered }: KnownClient, scope: string | undefined): boolean {
+  return registered !== undefined && isStrictScopeSuperset(scope, registered);
 }
 
 /** A client on the machine of its person: the way back is its loopback or a scheme of its own. */

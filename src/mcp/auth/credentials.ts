@@ -5,7 +5,8 @@ import type { CredentialStore } from '../../domain/authorization.ts';
 import { clip } from '../wire.ts';
 import { announceSignIn, hearOfSignIns } from './announcements.ts';
 
-const clientSchema = z.looseObject({
+/** How a client is kept. */
+export const clientSchema = z.looseObject({
   client_id: z.string(),
   client_secret: z.string().exactOptional(),
   client_secret_expires_at: z.number().exactOptional(),
@@ -13,6 +14,10 @@ const clientSchema = z.looseObject({
   redirect_uris: z.array(z.string()).exactOptional(),
   /** The scopes it was registered with here. */
   scope: z.string().exactOptional(),
+  /** It was given no more than those, though more was asked for. */
+  isHeldToScope: z.boolean().exactOptional(),
+  /** What it was registered as here. */
+  client_name: z.string().exactOptional(),
 });
 
 const tokensSchema = z.object({

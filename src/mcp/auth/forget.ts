@@ -9,6 +9,7 @@ import { isLoopbackName } from './clients.ts';
 import { CredentialEntry, credentialKey } from './credentials.ts';
 import type { IssuerCredentials } from './credentials.ts';
 import { createKeptCredentials } from './kept-credentials.ts';
+import { Registrations } from './registrations.ts';
 
 /** What is forgotten. */
 export interface ForgetOptions {
@@ -46,6 +47,7 @@ export async function forgetCredentials(options: ForgetOptions): Promise<Forgott
     const kept = Object.entries(issuers);
     const given = kept.filter(([, { tokens }]) => tokens !== undefined);
     await write({ version: 1, issuers: {} });
+    await Promise.all(kept.map(([issuer]) => new Registrations(store, issuer, signal).clear()));
     const neighbourhood = new Neighbourhood(config.url, [config.oauth?.issuer]);
     const results = await withBoundedFetch({ neighbourhood, signal }, (fetch) =>
       Promise.all(given.map(([issuer, own]) => revoke(issuer, own, fetch).catch(() => false))),

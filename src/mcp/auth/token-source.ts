@@ -21,6 +21,7 @@ import type { Discovered } from './discovery.ts';
 import { dpopSession } from './dpop.ts';
 import { clientAuthentication, tokensByGrant } from './grants.ts';
 import { refreshed } from './refresh.ts';
+import { Registrations } from './registrations.ts';
 import { givenUpError } from './running-sign-in.ts';
 import type { RunningSignInOptions } from './running-sign-in.ts';
 import { chooseScope } from './scopes.ts';
@@ -269,8 +270,16 @@ export class TokenSource {
       }
       await this.#adopt(next.credentials);
       await write(next.credentials);
+      await this.#forgetClient(found, next.credentials);
       return next.isRenewed;
     });
+  }
+
+  /** The authorization server said that it does not know its client any more: nobody else uses it either. */
+  async #forgetClient({ issuer = '', issuers }: Credentials, { issuers: left }: Credentials): Promise<void> {
+    const client = issuers[issuer]?.client;
+    if (client === undefined || left[issuer]?.client !== undefined) return;
+    await new Registrations(await this.options.store(), issuer, this.closing.signal).forget(client.client_id);
   }
 
   /** Tokens that came without a person are not kept: they can be had again. */

@@ -10,7 +10,7 @@ export interface WayBackOptions {
   readonly config: OAuthConfig;
   readonly host: AuthorizationOptions;
   /** The urls this client is registered with. */
-  readonly registered: readonly string[] | undefined;
+  readonly registered: readonly string[];
   readonly onCallback: (url: string) => Promise<CallbackResult>;
 }
 
@@ -30,10 +30,19 @@ export async function wayBack({ config, host, registered, onCallback }: WayBackO
   if (config.callbackPort !== undefined && config.callbackPort !== 0)
     return listenOnLoopback({ hostname: 'localhost', port: config.callbackPort, path: '/callback', onCallback });
   const free = { hostname: '127.0.0.1', path: '/callback', onCallback };
-  // Where it is registered with, if that is free; else it registers anew.
-  const before = registered?.[0];
-  const port = before !== undefined && URL.canParse(before) ? Number(new URL(before).port) : 0;
-  return listenOnLoopback({ ...free, port }).catch(() => listenOnLoopback({ ...free, port: 0 }));
+  // Where a client is registered with, if that is free; else it registers anew.
+  for (const port of new Set(registered.flatMap(portOf))) {
+    const back = await listenOnLoopback({ ...free, port }).catch(() => undefined);
+    if (back !== undefined) return back;
+  }
+  return listenOnLoopback({ ...free, port: 0 });
+}
+
+function portOf(url: string): readonly number[] {
+  if (!URL.canParse(url)) return [];
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const isFree = protocol === 'http:' && hostname === '127.0.0.1' && pathname === '/callback' && port !== '';
+  return isFree ? [Number(port)] : [];
 }
 
 function elsewhere(redirectUrl: string): Loopback {
