@@ -6,6 +6,7 @@ import { checkFormSchema } from '../domain/form-schema.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { checkUrl } from '../domain/url-question.ts';
+import { clip } from '../mcp/wire.ts';
 
 /** The parts of a question that come from its server. */
 export type AskedPart = Pick<
@@ -78,7 +79,7 @@ function readUrl(params: JsonObject): AskedPart | string {
 }
 
 function textOf(message: unknown): string {
-  return typeof message === 'string' ? message.slice(0, maxMessageLength) : '';
+  return typeof message === 'string' ? clip(message, maxMessageLength) : '';
 }
 
 /** `_meta` of the question, without the token that belongs to the protocol (EL-10). */

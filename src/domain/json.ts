@@ -31,7 +31,9 @@ function isJson(value: unknown): value is Json {
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   try {
-    return withoutUserInfo(JSON.stringify(value)).slice(0, 200);
+    const text = withoutUserInfo(JSON.stringify(value));
+    // What was cut is marked: the rest of a secret is known by it.
+    return text.length > 200 ? `${text.slice(0, 200)}…` : text;
   } catch {
     return typeof value;
   }

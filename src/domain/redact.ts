@@ -2,8 +2,8 @@
  * Takes secrets out of what Holdfast shows (SPEC SE-1).
  *
  * Owns the set of known secrets of one host or thread. Invariant R1: no text that went through `text` or `value` holds a
- * known secret, as it is, percent-encoded, or escaped in JSON; not even part of one that overlaps another. Nor the user info
- * of a url. R2: a name that was given to `keep` stays whole where it stands as one, whatever secret it equals or holds: it
+ * known secret, as it is, percent-encoded, or escaped in JSON; not even part of one that overlaps another, or 8 characters and
+ * more of one that was cut: that end at `…`, or follow one a text begins with. Nor the user info of a url. R2: a name that was given to `keep` stays whole where it stands as one, whatever secret it equals or holds: it
  * must be given back.
  */
 import { secretsOf } from './secrets.ts';
@@ -122,20 +122,54 @@ function encode(text: string): string {
 /** Finds every form, overlapping ones too, and writes one mark for each stretch they cover. */
 function replaceForms(input: string, { byStart, filter }: FormIndex, names: readonly string[]): string {
   let output = '';
-  let coveredTo = 0;
+  let coveredTo = cutHead(input, byStart);
+  if (coveredTo > 0) output = `${cutMark}${redacted}`;
   let hash = 0;
   for (let end = 0; end < input.length; end += 1) {
     hash = nextHash(hash, input.charCodeAt(end));
     const start = end - hashedLength + 1;
     if (filter[hash] !== 1 || start < 0) continue;
-    const form = byStart
-      .get(input.slice(start, start + minSecretLength))
-      ?.find((each) => input.startsWith(each, start));
-    if (form === undefined || names.some((name) => isWithin(name, input, start, start + form.length))) continue;
+    const found = endOf(byStart.get(input.slice(start, start + minSecretLength)) ?? [], input, start);
+    if (found === undefined || names.some((name) => isWithin(name, input, start, found))) continue;
     if (start >= coveredTo) output += input.slice(coveredTo, start) + redacted;
-    coveredTo = Math.max(coveredTo, start + form.length);
+    coveredTo = Math.max(coveredTo, found);
   }
   return coveredTo === 0 ? input : output + input.slice(coveredTo);
+}
+
+/** Stands where a text was cut. */
+const cutMark = '…';
+
+/** Where the longest of the forms ends that begins here, whole or cut; `undefined` for none. */
+function endOf(forms: readonly string[], input: string, start: number): number | undefined {
+  for (const form of forms) if (input.startsWith(form, start)) return start + form.length;
+  for (const form of forms) {
+    const length = sharedLength(form, 0, input, start);
+    if (input.startsWith(cutMark, start + length)) return start + length;
+  }
+  return undefined;
+}
+
+/** Where the rest of a form ends that a text begins with, after the mark of a cut; 0 for none. */
+function cutHead(input: string, byStart: FormIndex['byStart']): number {
+  if (!input.startsWith(cutMark)) return 0;
+  const head = input.slice(1, 1 + minSecretLength);
+  let end = 0;
+  if (head.length < minSecretLength) return end;
+  for (const form of [...byStart.values()].flat())
+    for (let at = form.indexOf(head); at >= 0; at = form.indexOf(head, at + 1)) {
+      const length = sharedLength(form, at, input, 1);
+      const isCut = at + length === form.length || length + 1 === input.length || input[length + 1] === cutMark;
+      if (isCut) end = Math.max(end, length + 1);
+    }
+  return end;
+}
+
+/** How far a form, from a place of it on, and a text from a place of it on are the same. */
+function sharedLength(form: string, from: number, input: string, start: number): number {
+  let length = 0;
+  while (from + length < form.length && form[from + length] === input[start + length]) length += 1;
+  return length;
 }
 
 /** Tells whether a stretch of a text is in a name that stands there as an identifier. */

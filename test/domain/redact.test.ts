@@ -315,3 +315,32 @@ describe('SE-1 secrets of a configuration', () => {
     expect(new Set(secretsOf(config))).toEqual(new Set(secrets));
   });
 });
+
+describe('a text that was cut', () => {
+  const secret = 'hunter2-hunter3-hunter4/"ä';
+  const known = () => {
+    const redactor = createRedactor();
+    redactor.add(secret);
+    redactor.add('hunter2-other-secret');
+    return redactor;
+  };
+
+  test('SE-1 R1 holds no beginning of a secret before the mark of the cut', () => {
+    for (let length = 8; length <= secret.length; length += 1)
+      expect(known().text(`(got ${secret.slice(0, length)}…) and ${secret.slice(0, length)}…`)).toBe(
+        '(got [redacted]…) and [redacted]…',
+      );
+    expect(known().text(`x ${encodeURIComponent(secret).slice(0, 27)}…`)).toBe('x [redacted]…');
+    expect(known().text('hunter2…')).toBe('hunter2…');
+    expect(known().text('hunter2-hunter5…')).toBe('hunter2-hunter5…');
+  });
+
+  test('SE-1 R1 holds no end of a secret after the mark it begins with', () => {
+    for (let length = 8; length <= secret.length; length += 1)
+      expect(known().text(`…${secret.slice(-length)} then ${secret} x`)).toBe('…[redacted] then [redacted] x');
+    expect(known().text(`…${secret.slice(4, 20)}…`)).toBe('…[redacted]…');
+    expect(known().text(`…${secret.slice(-8)}`)).toBe('…[redacted]');
+    expect(known().text('…hunter9-hunter9')).toBe('…hunter9-hunter9');
+    expect(known().text('…')).toBe('…');
+  });
+});

@@ -170,7 +170,7 @@ describe.each(launchers)('the skills of plugins, reached through %s', (_, launch
     rmSync(join(root.path, '.app.json'));
     mkdirSync(join(root.path, '.app.json'));
     for (const place of [localLauncher, commandLauncher({ prefix: ['env'] })]) {
-      const launcher: Launcher = {
+      const shutting: Launcher = {
         ...place,
         readFile: (path, options) =>
           path.includes('shut')
@@ -178,7 +178,7 @@ describe.each(launchers)('the skills of plugins, reached through %s', (_, launch
             : (place.readFile?.(path, options) ?? Promise.resolve(undefined)),
       };
       const environments = createEnvironments({ roots: [root] });
-      environments.ready('box', { handle: 'one', launcher });
+      environments.ready('box', { handle: 'one', launcher: shutting });
       await using thread = createThread({ environments });
       const watch = new Watch(thread);
       while (!(await skillNames(thread)).includes('hammer')) await turns(1);
