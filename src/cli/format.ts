@@ -91,6 +91,7 @@ export function formatServers(
         lines.push(`  ${paint('dim', '"enabled" is false in its configuration.')}`);
       if (server.error !== undefined)
         lines.push(`  ${paint('red', plain(server.error.message))}`, ...stderrLines(server.error.stderr, paint));
+      if (server.state === 'authRequired') lines.push(`  ${loginHint(server.name)}`);
       return lines;
     })
     .join('\n');
@@ -101,6 +102,11 @@ function toolsInWords({ toolCount, tools }: ServerSnapshot & Partial<Pick<Server
   const { shown = toolCount, listed = toolCount } = tools ?? {};
   const count = shown === listed ? String(shown) : `${String(shown)} of ${String(listed)}`;
   return `${count} ${listed === 1 ? 'tool' : 'tools'}`;
+}
+
+/** Says how to sign in to a server. */
+export function loginHint(server: string): string {
+  return `Sign in: holdfast login ${plain(server)}`;
 }
 
 function stderrLines(stderr: string | undefined, paint: Painter['paint']): string[] {

@@ -1,8 +1,8 @@
 /** `tools` and `call`: one thread, one look or one call, and out. What the commands of that kind share. */
-import type { ServerSnapshot, Thread, ToolInfo } from '../index.ts';
+import type { PendingElicitation, ServerSnapshot, Thread, ToolInfo } from '../index.ts';
 import { checkServer } from './check-server.ts';
 import { parseWords } from './arguments.ts';
-import { formatQuestion, formatServers, formatTools } from './format.ts';
+import { formatQuestion, formatServers, formatTools, loginHint } from './format.ts';
 import { errorRecord } from './jsonl/error-record.ts';
 import { startCall } from './shell/foreground-call.ts';
 import { Questions } from './shell/questions.ts';
@@ -72,7 +72,7 @@ export async function runCall(name: string, words: readonly string[], shot: OneS
     // Nobody is here to answer: the server hears so, rather than waiting for ever.
     for (const elicitation of questions.open) {
       terminal.errors.write(
-        `${formatQuestion(elicitation, 1, terminal)}\nThere is no terminal to answer it in, so it is cancelled.\n`,
+        `${formatQuestion(elicitation, 1, terminal)}\nThere is no terminal to answer it in, so it is cancelled.\n${hintFor(elicitation, thread)}`,
       );
       questions
         .respond(elicitation.token, { action: 'cancel' })
@@ -102,6 +102,12 @@ export async function runCall(name: string, words: readonly string[], shot: OneS
   if (shot.json) print(shot, end.kind === 'result' ? end.result : { error: errorRecord(end.error) });
   else (end.kind === 'result' ? terminal.output : terminal.errors).write(`${formatEnd(end, terminal)}\n`);
   return end.kind === 'error' || end.result.isError === true ? exitCodes.failed : exitCodes.ok;
+}
+
+/** What can be done beforehand about a question to sign in. */
+function hintFor({ kind, server }: PendingElicitation, thread: Thread): string {
+  const auth = thread.snapshot().servers.find(({ name }) => name === server)?.auth;
+  return kind === 'url' && (auth === 'notLoggedIn' || auth === 'reauthenticate') ? `${loginHint(server)}\n` : '';
 }
 
 /** The servers something is to be done about. */

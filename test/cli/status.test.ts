@@ -7,6 +7,8 @@ import { createThread, type ServerMap } from 'holdfast';
 import { scriptedServer } from 'holdfast/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
+import { AuthorizationServer } from '../integration/sign-in/authorization-server.ts';
+import { GuardedServer } from '../integration/sign-in/guarded-server.ts';
 import { TestHost } from './jsonl-host.ts';
 
 let directory = '';
@@ -138,4 +140,12 @@ test('CL-2 CN-5 RE-3 a host subscribes to resources, hears of them, and asks for
   } finally {
     await host.close();
   }
+});
+
+test('CL-1 AU-3 status names the command that signs in to a server that wants it', async () => {
+  await using authorizationServer = await AuthorizationServer.start();
+  await using guarded = await GuardedServer.start({ script: { tools: ['echo'] }, authorizationServer });
+  const { code, output } = await run([], { notes: { url: guarded.url } });
+  expect(code).toBe(1);
+  expect(output).toContain('Sign in: holdfast login notes');
 });
