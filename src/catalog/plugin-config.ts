@@ -157,7 +157,7 @@ function placeEntry(entry: Record<string, unknown>, { root, environment }: Readi
     return [];
   }
   if (typeof cwd !== 'string') return [];
-  const placed = placeCwd(cwd, root, { contained });
+  const placed = placeCwd(cwd, root, { contained, isLocal: entry['environment'] === 'local' });
   if ('problem' in placed) return [{ path: '/cwd', message: placed.problem }];
   entry['cwd'] = placed.cwd;
   return [];

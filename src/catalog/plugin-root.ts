@@ -1,5 +1,6 @@
 /** Where a plugin is, and the directories its servers may work in. Paths are read as its machine reads them, not as this one. */
-import { posix, win32 } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, posix, sep, win32 } from 'node:path';
 import type { PlatformPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HoldfastError } from '../domain/errors.ts';
@@ -32,21 +33,41 @@ export function pluginRoot(root: string): PluginRoot {
 /**
  * Puts a server's directory where it belongs: a relative one below the root, and never out of it again.
  *
- * With `contained` an absolute one must be inside the root too.
+ * With `contained` an absolute one must be inside the root too. On this machine, `isLocal`, links count for where they lead.
  */
-export function placeCwd(cwd: string, root: PluginRoot, options: { readonly contained: boolean }): PlacedCwd {
+export function placeCwd(
+  cwd: string,
+  root: PluginRoot,
+  options: { readonly contained: boolean; readonly isLocal: boolean },
+): PlacedCwd {
   const path = pathOf(cwd);
   if (path === undefined || path.includes('\0')) return { problem: 'expected a path or a file: url of this machine' };
   const { paths } = root;
   const isAbsolute = paths.isAbsolute(path);
   const placed = isAbsolute ? paths.normalize(path) : paths.join(root.path, path);
-  if ((isAbsolute && !options.contained) || isInside(placed, root)) return { cwd: placed };
-  return { problem: `expected a directory inside the plugin ("${root.path}"), got "${placed}"` };
+  if (isAbsolute && !options.contained) return { cwd: placed };
+  const outside = (led: string): PlacedCwd => ({
+    problem: `expected a directory inside the plugin ("${root.path}"), got "${placed}"${led}`,
+  });
+  if (!isInside(placed, root)) return outside('');
+  if (!options.isLocal || paths.sep !== sep) return { cwd: placed };
+  const real = realOf(placed);
+  return isInside(real, { path: realOf(root.path), paths }) ? { cwd: placed } : outside(`, a link to "${real}"`);
 }
 
 function isInside(path: string, { path: root, paths }: PluginRoot): boolean {
   const way = paths.relative(root, path);
   return way !== '..' && !way.startsWith(`..${paths.sep}`) && !paths.isAbsolute(way);
+}
+
+/** Where a path leads as far as it exists. */
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realOf(parent), basename(path));
+  }
 }
 
 function kindOf(path: string): PlatformPath | undefined {
