@@ -2,7 +2,7 @@
 /** The `holdfast` command. */
 import { readFileSync } from 'node:fs';
 import { createThread } from '../index.ts';
-import { catchStrays, onSignal, openStdout } from './process-io.ts';
+import { catchStrays, onSignal, openStdout, startDirectory } from './process-io.ts';
 import { runProgram } from './program.ts';
 import { isObject } from './values.ts';
 
@@ -12,12 +12,13 @@ function readVersion(): string {
 }
 
 catchStrays();
+const directory = startDirectory();
 const code = await runProgram(process.argv.slice(2), {
   input: process.stdin,
   output: process.stdout,
   errors: process.stderr,
   env: process.env,
-  directory: process.cwd(),
+  directory,
   version: readVersion(),
   createThread,
   onSignal,

@@ -4,6 +4,7 @@ import { devNull } from 'node:os';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { EndSignal } from './jsonl/host-command.ts';
+import { exitCodes } from './usage-error.ts';
 
 /**
  * Stdout as a stream that never blocks the process.
@@ -45,6 +46,18 @@ export function catchStrays(): void {
     value: (name: string | symbol, ...args: readonly unknown[]) =>
       name === 'error' ? loseTerminal() : emit(name, ...args),
   });
+}
+
+/** Where the process was started. Ends it when that is there no longer: every path would lead nowhere. */
+export function startDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    process.stderr.write(
+      'holdfast: Expected a working directory, got one that was deleted, or that cannot be looked at. Change to another one, and try again.\n',
+    );
+    process.exit(exitCodes.failed);
+  }
 }
 
 /** Who hears that the terminal is gone. */

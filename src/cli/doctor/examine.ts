@@ -1,5 +1,5 @@
 /** What `doctor` has to check: the files, what is wrong with them, and each of their servers. */
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   type Failure,
@@ -70,7 +70,7 @@ const mostSorted = 500;
  */
 export async function examine(options: DoctorOptions, io: DoctorIo): Promise<Checkup> {
   const named = options.config.map((file) => resolve(io.directory, file));
-  const missing = named.find((file) => !existsSync(file));
+  const missing = named.find((file) => !isThere(file));
   if (missing !== undefined) throw new UsageError(`Expected a file "${missing}", got none. Check the path.`);
   const found = named.length > 0 ? named : await findConfig(io.directory);
   const files: string[] = [];
@@ -107,6 +107,16 @@ export async function examine(options: DoctorOptions, io: DoctorIo): Promise<Che
       return { ...check, ...places.find(name, check.error?.issues?.[0]?.path) };
     },
   };
+}
+
+/** A link that leads nowhere, or round in a circle, is there: reading it says what is wrong. */
+function isThere(file: string): boolean {
+  try {
+    lstatSync(file);
+    return true;
+  } catch (error) {
+    return !(isObject(error) && (error['code'] === 'ENOENT' || error['code'] === 'ENOTDIR'));
+  }
 }
 
 /** Names in the order of the files, as far as that is looked up. */
