@@ -1,6 +1,7 @@
 /** The values JSON can carry: what contexts, events and snapshots are made of. */
 import { withoutUserInfo } from './user-info.ts';
 
+/** A value JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 /** A JSON object. */
