@@ -21,8 +21,8 @@ export async function runStatus({ servers, detail }: StatusCommandOptions, shot:
   return guarded(shot, async () => {
     const { thread, signal, terminal } = shot;
     await thread.ready({ signal }).catch((error: unknown) => {
-      // What failed is what `status` shows; only an interrupt ends it.
-      if (signal.aborted) throw error;
+      // What failed is what `status` shows, if there is anything to show.
+      if (signal.aborted || thread.snapshot().servers.length === 0) throw error;
     });
     for (const server of servers) checkServer(server, thread.snapshot().servers);
     const status = await thread.status({

@@ -149,3 +149,9 @@ test('CL-1 AU-3 status names the command that signs in to a server that wants it
   expect(code).toBe(1);
   expect(output).toContain('Sign in: holdfast login notes');
 });
+
+test('CL-1 RT-3 a required server that fails is shown with its reason', async () => {
+  const { code, output, errors } = await run([], { nope: { command: '/nowhere/holdfast-nope', required: true } });
+  expect({ code, errors }).toEqual({ code: 1, errors: '' });
+  expect(output).toContain('/nowhere/holdfast-nope');
+});
