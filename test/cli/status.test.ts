@@ -142,10 +142,10 @@ test('CL-2 CN-5 RE-3 a host subscribes to resources, hears of them, and asks for
   }
 });
 
-test('CL-1 AU-3 status names the command that signs in to a server that wants it', async () => {
+test.each([false, true])('CL-1 AU-3 status names the command that signs in, required: %s', async (required) => {
   await using authorizationServer = await AuthorizationServer.start();
   await using guarded = await GuardedServer.start({ script: { tools: ['echo'] }, authorizationServer });
-  const { code, output } = await run([], { notes: { url: guarded.url } });
+  const { code, output } = await run([], { notes: { url: guarded.url, required } });
   expect(code).toBe(1);
   expect(output).toContain('Sign in: holdfast login notes');
 });
