@@ -36,13 +36,18 @@ describe('SE-1 a place', () => {
     expect(step.worldState['environments']).toEqual({ local: { state: 'ready', cwd: process.cwd() } });
   });
 
-  test('SE-1 WS-1 that the caller names as secret is one, save for where it is an identifier', async () => {
-    await using watch = watched({ servers: { docs: stdioServerConfig() }, secrets: [process.cwd()] });
-    const step = await watch.thread.beginStep();
-    const error = await errorOf(step.callTool('mcp__docs__throwError', { message: `in ${process.cwd()}/x` }));
-    expect(error.message).not.toContain(process.cwd());
-    expect(step.worldState['environments']).toEqual({ local: { state: 'ready', cwd: process.cwd() } });
-  });
+  // What is shorter than 8 characters is no secret.
+  const isLong = process.cwd().length >= 8;
+  test.skipIf(!isLong)(
+    'SE-1 WS-1 that the caller names as secret is one, save for where it is an identifier',
+    async () => {
+      await using watch = watched({ servers: { docs: stdioServerConfig() }, secrets: [process.cwd()] });
+      const step = await watch.thread.beginStep();
+      const error = await errorOf(step.callTool('mcp__docs__throwError', { message: `in ${process.cwd()}/x` }));
+      expect(error.message).not.toContain(process.cwd());
+      expect(step.worldState['environments']).toEqual({ local: { state: 'ready', cwd: process.cwd() } });
+    },
+  );
 });
 
 describe.each(eras)('SE-1 a name in the %s era', (era) => {
