@@ -2,7 +2,7 @@
 import type { WireRequest } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Channel } from './channel.ts';
-import { WireError } from './errors.ts';
+import { WireError } from './wire-error.ts';
 
 /**
  * Sends a request and resolves with its raw result.

@@ -19,7 +19,8 @@ import type {
 } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { toFailure } from '../domain/errors.ts';
-import { WireError, say, toWireError } from './errors.ts';
+import { toWireError } from './errors.ts';
+import { WireError, say } from './wire-error.ts';
 import type { LiveLink } from './link.ts';
 import { openBeside } from './open-link.ts';
 

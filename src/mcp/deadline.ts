@@ -1,6 +1,6 @@
 /** The limit of one start: its owner's signal and its time, as one signal that knows which of the two it was. */
 import { setMaxListeners } from 'node:events';
-import { WireError } from './errors.ts';
+import { WireError } from './wire-error.ts';
 
 export interface DeadlineOptions {
   readonly signal: AbortSignal;

@@ -13,35 +13,9 @@ import { wasNeverSent } from './transports/nobody-there.ts';
 import { refusalOf } from './transports/refusal.ts';
 import type { Refusal } from './transports/refusal.ts';
 import { clip } from './wire.ts';
+import { WireError, say } from './wire-error.ts';
+import type { WireContext } from './wire-error.ts';
 import type { RpcError } from './wire.ts';
-
-/** What was going on when an error of the wire appeared. */
-export interface WireContext {
-  /** The raw name of the server. */
-  readonly server: string;
-  /** What was awaited, as it reads after "expected": `an answer to "tools/list"`. */
-  readonly expected: string;
-  readonly stderr?: string;
-  /** The request went out with a legacy HTTP session, so a 404 means the session is gone. */
-  readonly hasSession?: boolean;
-}
-
-/** The JSON-RPC or HTTP side of an error, for those who decide about retries and fallbacks. Never leaves `src/mcp`. */
-export class WireError extends HoldfastError {
-  override readonly name: string = 'WireError';
-  readonly status: number | undefined;
-  readonly rpc: RpcError | undefined;
-
-  constructor(
-    code: ErrorCode,
-    message: string,
-    details: ErrorDetails & { readonly status?: number | undefined; readonly rpc?: RpcError | undefined } = {},
-  ) {
-    super(code, message, details);
-    this.status = details.status;
-    this.rpc = details.rpc;
-  }
-}
 
 /** HTTP answers after which the same request may succeed a moment later (SPEC CN-2). */
 export const retryableStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
@@ -120,15 +94,6 @@ export function refusalBehind(error: unknown): Refusal | undefined {
     if (refusal !== undefined) return refusal;
   }
   return undefined;
-}
-
-/** Builds the sentence every wire error is: `Server "x": expected …, got …. Hint.` */
-export function say(
-  context: { readonly server: string; readonly expected: string },
-  got: string,
-  hint?: string,
-): string {
-  return `Server "${context.server}": expected ${context.expected}, got ${got}.${hint === undefined ? '' : ` ${hint}.`}`;
 }
 
 function fromStatus(status: number, error: unknown, context: WireContext): WireError {

@@ -1,6 +1,6 @@
 /** What a configured HTTP server is sent with every request: its headers and its bearer token. */
 import type { HttpServer } from '../domain/config.ts';
-import { WireError } from './errors.ts';
+import { WireError } from './wire-error.ts';
 
 /**
  * Puts together the headers of a server. Values from variables win over plain ones, the bearer token over both.

@@ -15,7 +15,8 @@ import type {
 } from '../domain/link.ts';
 import type { ServerInfo } from '../domain/snapshot.ts';
 import type { Progress } from '../domain/tool.ts';
-import { WireError, say, toWireError } from './errors.ts';
+import { toWireError } from './errors.ts';
+import { WireError, say } from './wire-error.ts';
 import { ask } from './ask.ts';
 import type { Channel } from './channel.ts';
 import { LastWords } from './last-words.ts';

@@ -4,7 +4,7 @@ import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { DroppedTool, Link, WireRequest } from '../domain/link.ts';
 import type { ListedTool, ToolAnnotations } from '../domain/tool.ts';
-import { WireError, say } from './errors.ts';
+import { WireError, say } from './wire-error.ts';
 import { guardSchema } from './schema-guard.ts';
 import type { Warn } from './warnings.ts';
 import { clip, parseObject, textLimits } from './wire.ts';

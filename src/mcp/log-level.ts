@@ -2,7 +2,7 @@
 import type { LogLevel } from '../domain/config.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Channel } from './channel.ts';
-import { say } from './errors.ts';
+import { say } from './wire-error.ts';
 import type { Warn } from './warnings.ts';
 
 /** What a modern server is asked for: unasked it logs nothing. */

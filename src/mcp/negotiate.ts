@@ -9,7 +9,8 @@ import { ask } from './ask.ts';
 import { Channel } from './channel.ts';
 import { envelopeFor } from './client-identity.ts';
 import { Deadline, untilAborted } from './deadline.ts';
-import { WireError, httpStatusOf, retryableStatuses, say } from './errors.ts';
+import { httpStatusOf, retryableStatuses } from './errors.ts';
+import { WireError, say } from './wire-error.ts';
 import type { WireListener, WireTransport } from './transports/transport.ts';
 import { clip, modernRevision, parseObject, rpcCodes } from './wire.ts';
 

@@ -10,7 +10,8 @@ import type { Inventory, LinkHandlers, OpenLink, OpenLinkOptions } from '../doma
 import { Channel } from './channel.ts';
 import { createClient, envelopeFor } from './client-identity.ts';
 import { Deadline, longestTimerMs, untilAborted } from './deadline.ts';
-import { WireError, httpStatusOf, recoded, refusalBehind, say, toWireError } from './errors.ts';
+import { httpStatusOf, recoded, refusalBehind, toWireError } from './errors.ts';
+import { WireError, say } from './wire-error.ts';
 import { guardHandlers } from './guarded-handlers.ts';
 import { hasCredential } from './http-access.ts';
 import { LiveLink } from './link.ts';

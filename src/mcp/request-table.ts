@@ -9,8 +9,9 @@ import { setMaxListeners } from 'node:events';
 import { messageOf, toFailure } from '../domain/errors.ts';
 import type { RequestFailure, RequestSink } from '../domain/link.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { WireError, ofSentRequest, rpcError, say, toWireError } from './errors.ts';
-import type { WireContext } from './errors.ts';
+import { ofSentRequest, rpcError, toWireError } from './errors.ts';
+import { WireError, say } from './wire-error.ts';
+import type { WireContext } from './wire-error.ts';
 import { isRefused, parseObject, parseRpcError } from './wire.ts';
 import type { Warn } from './warnings.ts';
 

@@ -12,7 +12,8 @@ import { messageOf } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Channel } from './channel.ts';
-import { WireError, say, toWireError } from './errors.ts';
+import { toWireError } from './errors.ts';
+import { WireError, say } from './wire-error.ts';
 import type { Warn } from './warnings.ts';
 import { clip } from './wire.ts';
 

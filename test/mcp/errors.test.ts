@@ -8,7 +8,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { HoldfastError } from '../../src/domain/errors.ts';
-import { httpStatusOf, recoded, rpcError, toWireError, WireError } from '../../src/mcp/errors.ts';
+import { httpStatusOf, recoded, rpcError, toWireError } from '../../src/mcp/errors.ts';
+import { WireError } from '../../src/mcp/wire-error.ts';
 
 const context = { server: 'docs', expected: 'an answer to the handshake' };
 
