@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createThread } from '../../../src/index.ts';
 import { Watch, errorOf, serverOf, textOf } from './support.ts';
@@ -73,6 +76,11 @@ test('RT-7 RT-10 a server that closes its stdin is found out by the next write, 
 test('RT-10 a read that its server died of is repeated once', async () => {
   await using thread = createThread({ servers: { a: dyingServer('process.exit(1);') } });
   await thread.ready();
-  const uri = `/tmp/holdfast-read-${String(process.pid)}-${String(Date.now())}`;
-  expect(await thread.readResource('a', uri)).toMatchObject({ contents: [] });
+  // The server leaves a file there before it dies, by which its successor knows that it is the second.
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-read-'));
+  try {
+    expect(await thread.readResource('a', join(folder, 'died'))).toMatchObject({ contents: [] });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
